@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.control.robot_log import LineLogger
 from agent.control.stop import StopRequest
 from agent.pipeline.ports.clock import Clock
+from agent.settings import Home
 from shared.frozen import frozen
 
 __all__ = ["Runtime"]
@@ -12,8 +13,9 @@ __all__ = ["Runtime"]
 
 @frozen
 class Runtime:
-    """Time, the request to stop, and the log."""
+    """The home, time, the request to stop, and the log."""
 
+    home: Home
     clock: Clock
     stopping: StopRequest
     log_line: LineLogger

@@ -38,7 +38,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         "run": "run",
         "sync": "update",
         "update": "update",
-        "rekey": "rekey",
+        "rekey": "enrol",
         "start": "start",
         "stop": "hold",
         "drain": "hold",

@@ -1,4 +1,4 @@
-"""`prs enrol`: join a crawl, look whether all is well here, and have the agent started."""
+"""`prs enrol`, `prs rekey`: join a crawl and have the agent started; replace its key."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from urllib.request import getproxies
 
 import click
 
-from agent.app.manager_link.manager_client import client_of
 from agent.app.site.diagnosis import check_manager_route, diagnose
+from agent.app.startup.agent_run import identity_of, renew_key
 from agent.app.startup.start_methods import STARTERS, Starter, install_start_method, start_lines
 from agent.cli.join_token import VARIABLE, read_token, refuse_argument
 from agent.cli.options import HomeOption, in_words, pass_home_option, print_text
 from agent.cli.questions import Answers, ask_missing, check_contact, hours_of, own_name
 from agent.cli.status import check_lines
-from agent.link.client import tls_context
+from agent.control.lock import HomeLock
+from agent.link.client import client_of, tls_context
 from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
 from agent.settings import Home, Settings, check_manager_url, write_settings
@@ -27,7 +28,7 @@ from shared.settings import refuse_password
 from shared.wire.names import check_agent_name
 from shared.wire.positions import position_of_text
 
-__all__ = ["enrol"]
+__all__ = ["enrol", "rekey"]
 
 
 @frozen
@@ -133,6 +134,25 @@ def enrol(home_option: HomeOption, /, **typed: Any) -> None:
                 print_text(line)
             for line in install_start_method(settings, answers.starter):
                 print_text(line)
+
+
+@click.command()
+@pass_home_option
+def rekey(home_option: HomeOption) -> None:
+    """Make a new key for this agent; the manager forgets the old one. Stop the agent first.
+
+    No token is needed, and the work stays. The same command again ends what a crash left.
+    """
+    with in_words():
+        settings = home_option.settings()
+        home = Home(settings.home)
+        identity_of(settings)  # whoever never joined hears that, and not of a lock
+        lock = HomeLock.take(home.lock)
+        try:
+            renewed = renew_key(settings, identity_of(settings))
+        finally:
+            lock.release()
+    print_text(f"{renewed.name} has a new key, and {renewed.manager} knows no other")
 
 
 def _write(before: Settings, answers: Answers) -> Settings:

@@ -14,8 +14,7 @@ from agent.cli.options import (
     set_option,
 )
 from agent.cli.terminal import Terminal
-from agent.control.group import lead_a_group
-from agent.control.lock import healthy_holder
+from agent.control.lock import healthy_holder, lead_a_group
 from agent.settings.home import Home
 from shared.messages import Message
 

@@ -1,4 +1,4 @@
-"""Allowed rate and hours of sending segments, by the site and by the manager.
+"""Allowed rate and hours of sending segments, by the site and by the manager, and the rate kept.
 
 Invariant: the stricter of both holds, whoever said it last. The manager's word is a file in the
 folder `collection`, so that it holds while no manager is reached, and for each process that sends.
@@ -7,6 +7,9 @@ folder `collection`, so that it holds while no manager is reached, and for each 
 from __future__ import annotations
 
 import json
+import threading
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
@@ -19,7 +22,7 @@ from shared.windows import Windows
 from shared.wire.sync import SendingLimits, said
 from shared.wire.sync_reading import read_sending_limits
 
-__all__ = ["Allowance", "read_limits", "write_limits"]
+__all__ = ["Allowance", "Pace", "read_limits", "write_limits"]
 
 LIMITS: Final = "limits.json"
 
@@ -89,3 +92,29 @@ class Allowance:
             return zone_named(asked.zone) if asked.zone else self._zone
         except (ValueError, OSError, KeyError):  # a zone that this machine does not know
             return self._zone
+
+
+class Pace:
+    """So many bytes a second, evenly: says how long who takes bytes is to wait. For any thread.
+
+    Source: the leaky bucket as a meter (Turner 1986), with room for a quarter of a second.
+    """
+
+    def __init__(
+        self, bytes_per_s: Callable[[], int], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """bytes_per_s: asked each time; 0 is no limit."""
+        self._bytes_per_s = bytes_per_s
+        self._clock = clock
+        self._free_s = clock()
+        self._turn = threading.Lock()
+
+    def wait_s(self, size_bytes: int) -> float:
+        """Take so many bytes; return how long to wait until they may go."""
+        bytes_per_s = self._bytes_per_s()
+        if not bytes_per_s:
+            return 0.0
+        with self._turn:
+            now_s = self._clock()
+            self._free_s = max(self._free_s, now_s - 0.25) + size_bytes / bytes_per_s
+            return max(0.0, self._free_s - now_s)

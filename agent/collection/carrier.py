@@ -26,8 +26,8 @@ from agent.collection.orders import (
 from agent.collection.segment_delivery import SegmentDelivery
 from agent.collection.segment_records import SegmentRecord
 from agent.control.robot_log import LineLogger
+from agent.errors import LinkError, RefusedError
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError, RefusedError
 from agent.link.exchange import REASON_LIMIT_BYTES, read_body
 from shared.archive.errors import DiskFullError
 from shared.wire.sync import OrderReport, said

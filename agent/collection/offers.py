@@ -11,8 +11,8 @@ from agent.collection.orders import Order
 from agent.collection.segment_records import SegmentRecord, SegmentRecords
 from agent.collection.segment_server import Tokens
 from agent.collection.segment_upload import DamagedError
+from agent.errors import LinkError
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError
 from agent.link.exchange import json_object, read_body
 from shared.wire.uploads import FileDigests, digest_file, join_blocks
 

@@ -20,23 +20,24 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
 from typing import Final
 
-from agent.collection.allowance import Allowance
+from agent.collection.allowance import Allowance, Pace
 from agent.collection.carrier import Carrier
 from agent.collection.offers import OfferSender
-from agent.collection.rate import Rate
 from agent.collection.retention import apply_retention
-from agent.collection.segment_delivery import DeliveryClock, SegmentDelivery
+from agent.collection.segment_delivery import (
+    DeliveryClock,
+    SegmentDelivery,
+    TransferJournal,
+)
 from agent.collection.segment_records import SegmentRecords
 from agent.collection.segment_server import Tokens
-from agent.collection.segment_upload import RetryPolicy, SegmentSender, StopSendingError
-from agent.collection.transfer_journal import TransferJournal
+from agent.collection.segment_upload import SegmentSender, StopSendingError
 from agent.collection.tus import TusClient
 from agent.collection.withdrawal import drop_hosts
 from agent.collection.withdrawn_hosts import hosts_to_delete, note_dropped
 from agent.control.robot_log import LineLogger
 from agent.errors import HomeError
-from agent.link.client import ManagerClient, ManagerRoute
-from agent.link.installation import KnownInstallation
+from agent.link.client import client_of
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
@@ -51,7 +52,7 @@ NICE: Final = 5
 KEEP_LOGS_S: Final = 365 * 86400.0
 
 
-def run_process(settings: Settings, identity: Identity, user_agent: str) -> None:
+def run_process(settings: Settings, identity: Identity) -> None:
     """Carry out what is due, as a child of the agent; the process's program."""
     with suppress(OSError):
         os.nice(NICE)
@@ -64,7 +65,7 @@ def run_process(settings: Settings, identity: Identity, user_agent: str) -> None
         print(text, file=sys.stderr, flush=True)
 
     try:
-        collect(settings, identity, user_agent, log_line=log_line, stopped=stopped.is_set)
+        collect(settings, identity, log_line=log_line, stopped=stopped.is_set)
     except (HomeError, DiskFullError) as error:
         log_line(f"collection: {error}")
 
@@ -72,29 +73,25 @@ def run_process(settings: Settings, identity: Identity, user_agent: str) -> None
 def collect(
     settings: Settings,
     identity: Identity,
-    user_agent: str,
     *,
     log_line: LineLogger,
     stopped: Callable[[], bool] = lambda: False,
-    retries: RetryPolicy | None = None,
 ) -> None:
     """Carry out all that is due in a home, then delete what may go.
 
     Raises HomeError where another process does so already, DiskFullError.
     """
     with _alone(Home(settings.home)):
-        asyncio.run(_collect(settings, identity, user_agent, log_line, stopped, retries))
+        asyncio.run(_collect(settings, identity, log_line, stopped))
 
 
 async def _collect(
     settings: Settings,
     identity: Identity,
-    user_agent: str,
     log_line: LineLogger,
     stopped: Callable[[], bool],
-    retries: RetryPolicy | None,
 ) -> None:
-    home, site = Home(settings.home), settings.manager
+    home = Home(settings.home)
     records = SegmentRecords(home.segments, home.collection)
     allowance = Allowance(settings)
 
@@ -105,22 +102,12 @@ async def _collect(
             and not hosts_to_delete(home.collection, _now_ms())
         )
 
-    ca_file = settings.home / site.ca_file if site.ca_file else None
-    manager = ManagerClient(
-        identity.manager,
-        name=identity.name,
-        key=identity.key,
-        route=ManagerRoute(ca_file, site.proxy, site.timeout_s),
-        user_agent=user_agent,
-        installation=KnownInstallation(home.installation, identity.manager),
-    )
     await asyncio.to_thread(_drop_withdrawn, home, records, log_line)
-    async with manager:
+    async with client_of(settings, identity) as manager:
         sender = SegmentSender(
-            TusClient(manager, Rate(lambda: allowance.bytes_per_s)),
+            TusClient(manager, Pace(lambda: allowance.bytes_per_s)),
             chunk_bytes=settings.collection.chunk_bytes,
             may_send=may_send,
-            retries=retries,
             note=_ProgressNotes(home),
         )
         log = WeekLog(home.collection / LOGS, KEEP_LOGS_S)

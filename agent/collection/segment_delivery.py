@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -16,13 +17,15 @@ from agent.collection.offers import RENEW_S, OfferSender
 from agent.collection.orders import Order
 from agent.collection.segment_records import SegmentRecord, SegmentRecords
 from agent.collection.segment_upload import DamagedError, SegmentSender, StopSendingError
-from agent.collection.transfer_journal import TransferJournal
-from agent.link.errors import LinkError, RefusedError
+from agent.control.robot_log import LineLogger
+from agent.errors import LinkError, RefusedError
+from shared.archive.errors import DiskFullError
 from shared.frozen import frozen
 from shared.messages import Message
+from shared.week_log import TransferLine, WeekLog
 from shared.wire.uploads import UploadStatus
 
-__all__ = ["DeliveryClock", "SegmentDelivery"]
+__all__ = ["DeliveryClock", "SegmentDelivery", "TransferJournal"]
 
 JUDGE_LEAST_S: Final = 0.5
 JUDGE_MOST_S: Final = 30.0
@@ -38,6 +41,43 @@ class DeliveryClock:
     now_ms: Callable[[], int]
     monotonic_s: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class TransferJournal:
+    """The record of each segment, and a line of the log once it is settled."""
+
+    def __init__(
+        self, records: SegmentRecords, log: WeekLog, agent: str, log_line: LineLogger
+    ) -> None:
+        self._records = records
+        self._log = log
+        self._agent = agent
+        self._log_line = log_line
+
+    def note(self, segment: SegmentRecord, order: Order) -> None:
+        """Write the record of a segment, and a line of the log when it is settled."""
+        # On a full disk nothing is known of it next time, which costs a question.
+        with suppress(DiskFullError):
+            self._records.write(segment)
+        if not segment.is_settled:
+            return
+        result = f"{segment.state}: {segment.result}" if segment.result else segment.state
+        self._log_line(f"{segment.name}: {result}")
+        with suppress(OSError):
+            path = self._records.segment_folder / segment.name
+            size_bytes = path.stat().st_size if path.exists() else 0
+            self._log.add(
+                TransferLine(
+                    segment.begun_ms,
+                    segment.ended_ms,
+                    self._agent,
+                    segment.name,
+                    size_bytes,
+                    segment.sent_bytes,
+                    order.way,
+                    result,
+                )
+            )
 
 
 class SegmentDelivery:

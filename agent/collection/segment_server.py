@@ -32,8 +32,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from agent.collection.allowance import Allowance
-from agent.collection.rate import Pace
+from agent.collection.allowance import Allowance, Pace
 from agent.settings import Home
 from agent.settings.home import write_whole
 from shared.frozen import frozen

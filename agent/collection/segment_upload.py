@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from agent.collection.tus import TusClient, TusUpload
-from agent.link.backoff import Backoff
-from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.link.call_schedule import Backoff
 from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.messages import Message

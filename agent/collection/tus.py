@@ -1,21 +1,22 @@
 """One upload as tus 1.0 has it, through the manager client that everything else uses.
 
-Each call is one request. Errors are those of `agent.link.errors`; a 2xx that does not speak tus is
+Each call is one request. Errors are those of `agent.errors`; a 2xx that does not speak tus is
 one too: some proxies answer everything with their own page. Where PATCH does not get through,
 POST with `X-HTTP-Method-Override` is used from then on.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
 import httpx
 from pydantic import ValidationError
 
-from agent.collection.rate import Rate
+from agent.collection.allowance import Pace
+from agent.errors import FaultError, LinkError, RefusedError
 from agent.link.client import ManagerClient
-from agent.link.errors import FaultError, LinkError, RefusedError
 from agent.link.exchange import REASON_LIMIT_BYTES, read_body
 from shared.wire.uploads import (
     TUS,
@@ -46,9 +47,9 @@ class TusUpload:
 class TusClient:
     """Uploads to one manager. `sent_bytes` counts every byte of a body that was handed on."""
 
-    def __init__(self, manager: ManagerClient, rate: Rate) -> None:
+    def __init__(self, manager: ManagerClient, pace: Pace) -> None:
         self._manager = manager
-        self._rate = rate
+        self._pace = pace
         self._overrides = False
         self.sent_bytes = 0
 
@@ -115,7 +116,8 @@ class TusClient:
     async def _pieces(self, data: bytes) -> AsyncIterator[bytes]:
         for start in range(0, len(data), PIECE_BYTES):
             piece = data[start : start + PIECE_BYTES]
-            await self._rate.take(len(piece))
+            if wait_s := self._pace.wait_s(len(piece)):
+                await asyncio.sleep(wait_s)
             self.sent_bytes += len(piece)
             yield piece
 

@@ -1,4 +1,4 @@
-"""The launcher of this installation: its path and start (docs/adr/0122).
+"""The launcher of this installation: its path, its start, and what it reads (docs/adr/0122).
 
 Only an agent that was installed from an archive has one: its interpreter stands in
 `HOME/versions/VERSION/venv` (docs/adr/0116).
@@ -7,6 +7,7 @@ Only an agent that was installed from an archive has one: its interpreter stands
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -17,8 +18,16 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import HomeError
+from agent.settings.home import write_whole
 
-__all__ = ["LauncherProgram", "changed_s", "installation", "launcher_words", "start_launcher"]
+__all__ = [
+    "LauncherProgram",
+    "changed_s",
+    "installation",
+    "launcher_words",
+    "note_synced",
+    "start_launcher",
+]
 
 PENDING_FILE: Final = "untold.json"  # in the launcher's folder: what it could not tell the manager
 OFFER_MARK: Final = "looked"  # there too: changed whenever it has heard what is to be run here
@@ -97,6 +106,14 @@ def changed_s(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+def note_synced(path: Path, version: str, at_ms: int) -> None:
+    """Keep that a version was answered by its manager: for the launcher the proof of a release.
+
+    Raises DiskFullError.
+    """
+    write_whole(path, [json.dumps({"version": version, "at_ms": at_ms}).encode()])
 
 
 def installation() -> Path | None:

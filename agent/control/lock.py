@@ -38,6 +38,7 @@ __all__ = [
     "healthy_holder",
     "holder_of",
     "hung_process",
+    "lead_a_group",
 ]
 
 PATIENCE_S: Final = 15.0  # an agent stops within seconds; one that does not, hangs
@@ -203,6 +204,16 @@ def end(
                 return True
             sleep(_STEP_S)
     return not _same(holder_of(path), holder)
+
+
+def lead_a_group() -> None:
+    """Make this process and those that it will start a process group.
+
+    On a terminal the shell has done so; elsewhere no Ctrl-C stops it.
+    """
+    if os.getpgrp() != os.getpid() and not any(os.isatty(number) for number in range(3)):
+        with contextlib.suppress(OSError):  # a session's first process leads one already
+            os.setpgid(0, 0)
 
 
 def _same(one: Holder | None, other: Holder) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from agent.control.cron_times import UpdateTime
 from agent.control.lock import HUNG_S
-from agent.control.update_time import UpdateTime
 from agent.errors import HomeError
 
 __all__ = [

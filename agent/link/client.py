@@ -10,7 +10,8 @@ import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterator
-from dataclasses import asdict, replace
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
@@ -18,21 +19,23 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from agent.errors import HomeError
+from agent.errors import HomeError, LinkError, RefusedError
 from agent.link.connections import Connections
-from agent.link.errors import LinkError, RefusedError
 from agent.link.exchange import (
     CHUNK_BYTES,
     REASON_LIMIT_BYTES,
-    Exchange,
+    exchange,
     guarded,
     http_date,
     json_object,
     read_body,
 )
-from agent.link.installation import KnownInstallation
+from agent.link.keys import Identity, KnownInstallation
+from agent.link.outbox import Report
+from agent.settings import Home, Settings
 from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
+from agent.settings.user_agent import user_agent
 from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.wire.installation import HEADER
@@ -41,7 +44,7 @@ from shared.wire.positions import Position
 from shared.wire.sync import SyncAnswer, SyncRequest, said
 from shared.wire.sync_reading import read_answer
 
-__all__ = ["ManagerClient", "ManagerRoute", "tls_context"]
+__all__ = ["ManagerClient", "ManagerRoute", "client_of", "tls_context"]
 
 ANSWER_LIMIT_BYTES: Final = 16 * 1024 * 1024  # 10,000 block patterns of 1,000 characters
 CONNECT_S: Final = 20.0
@@ -73,6 +76,13 @@ class ManagerRoute:
     ca_file: Path | None = None
     proxy: str = ""
     timeout_s: float = 60.0
+
+    @classmethod
+    def of(cls, settings: Settings) -> ManagerRoute:
+        """Return the route that a site's settings name."""
+        site = settings.manager
+        ca_file = settings.home / site.ca_file if site.ca_file else None
+        return cls(ca_file, site.proxy, site.timeout_s)
 
 
 class ManagerClient:
@@ -126,9 +136,8 @@ class ManagerClient:
         """Close the connections."""
         await self._connections.close()
 
-    def change_route(self, *, ca_file: Path | None, proxy: str) -> None:
+    def change_route(self, route: ManagerRoute) -> None:
         """Take another route from the next exchange on, where it is another."""
-        route = replace(self._route, ca_file=ca_file, proxy=proxy)
         if self._route != route:
             self._route = route
             self._connections.renew()
@@ -167,14 +176,6 @@ class ManagerClient:
             finally:
                 await asyncio.to_thread(file.close)
         return size_bytes
-
-    async def send_record(self, path: Path) -> None:
-        """Send new hosts (M2), a file as it lies in the outbox. Raises LinkError."""
-        await self._send_file("/servlets/record", path)
-
-    async def send_log(self, path: Path) -> None:
-        """Send a crawl log (M3), its first line included. Raises LinkError."""
-        await self._send_file("/servlets/submitlog", path)
 
     async def enrol(
         self, token: str, new_key: str, position: Position | None = None
@@ -222,8 +223,10 @@ class ManagerClient:
         lines = body.decode("utf-8", "replace").splitlines()
         return (lines[0].strip() if lines else "", http_date(date))
 
-    async def _send_file(self, path: str, file_path: Path) -> None:
-        file = await asyncio.to_thread(file_path.open, "rb")
+    async def send_report(self, report: Report) -> None:
+        """Send new hosts (M2) or a crawl log (M3) as it lies in the outbox. Raises LinkError."""
+        path = "/servlets/submitlog" if report.kind == "log" else "/servlets/record"
+        file = await asyncio.to_thread(report.path.open, "rb")
         try:
             size_bytes = os.fstat(file.fileno()).st_size
             async with self.request(
@@ -244,12 +247,14 @@ class ManagerClient:
         async with self.request(method, path, **how) as answer:
             return await read_body(answer, ANSWER_LIMIT_BYTES)
 
-    def request(self, method: str, path: str, **how: Any) -> Exchange:
+    def request(
+        self, method: str, path: str, **how: Any
+    ) -> AbstractAsyncContextManager[httpx.Response]:
         """Return a request to the manager; inside its `async with` stands a 2xx answer."""
         known = self._installation.id
         if known:
             how["headers"] = {**how.get("headers", {}), HEADER: known}
-        return Exchange(self._connections, method, self._url + path, how)
+        return exchange(self._connections, method, self._url + path, how)
 
     def _judged(self, error: RefusedError) -> RefusedError:
         """Return what a no to a sync means.
@@ -270,6 +275,18 @@ class ManagerClient:
             is_foreign=True,
             request_id=error.request_id,
         )
+
+
+def client_of(settings: Settings, identity: Identity) -> ManagerClient:
+    """Return a client for the manager of an identity, by the settings of its home."""
+    return ManagerClient(
+        identity.manager,
+        name=identity.name,
+        key=identity.key,
+        route=ManagerRoute.of(settings),
+        user_agent=user_agent(settings),
+        installation=KnownInstallation(Home(settings.home).installation, identity.manager),
+    )
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

@@ -15,8 +15,7 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from agent.errors import HomeError
-from agent.link.errors import LinkError
+from agent.errors import HomeError, LinkError
 
 __all__ = ["Connections", "is_unbelieved"]
 

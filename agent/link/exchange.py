@@ -1,7 +1,7 @@
 """One HTTP exchange: what each status code means, and bodies that are never read without a limit.
 
-Invariant: inside `async with Asking(...)` stands a 2xx answer; all else is an error of
-`agent.link.errors` that says the place and the manager's reason, on one line and without control
+Invariant: inside `async with exchange(...)` stands a 2xx answer; all else is an error of
+`agent.errors` that says the place and the manager's reason, on one line and without control
 characters. No redirect is followed.
 """
 
@@ -11,21 +11,21 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import httpx
 
+from agent.errors import FaultError, LinkError, RefusedError, WaitError
 from agent.link.connections import Connections, is_unbelieved
-from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from shared.retry_after import date_s, retry_after_s
 from shared.wire.installation import HEADER, read_installation
 
 __all__ = [
     "CHUNK_BYTES",
     "REASON_LIMIT_BYTES",
-    "Exchange",
+    "exchange",
     "guarded",
     "http_date",
     "json_object",
@@ -38,40 +38,27 @@ REASON_LIMIT_CHARS: Final = 500
 _REQUEST_ID: Final = re.compile("[0-9a-f]{16}")
 
 
-class Exchange:
-    """One request; inside the `async with` stands a 2xx answer whose body is not read yet."""
+@asynccontextmanager
+async def exchange(
+    connections: Connections, method: str, url: str, how: Mapping[str, Any]
+) -> AsyncIterator[httpx.Response]:
+    """Send one request; give its 2xx answer, whose body is not read yet. Raises LinkError.
 
-    def __init__(
-        self, connections: Connections, method: str, url: str, how: Mapping[str, Any]
-    ) -> None:
-        """how: the rest of the request, as httpx has it."""
-        self._connections = connections
-        self._asked = (method, url, how)
-        self._open = AsyncExitStack()
-
-    async def __aenter__(self) -> httpx.Response:
-        try:
-            answer = await self._send()
-            self._open.push_async_callback(answer.aclose)
-            await _check(answer)
-        except BaseException:
-            await self._open.aclose()
-            raise
-        return answer
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._open.aclose()
-
-    async def _send(self) -> httpx.Response:
-        method, url, how = self._asked
-        http = await self._open.enter_async_context(self._connections.opened())
+    how: the rest of the request, as httpx has it.
+    """
+    async with connections.opened() as http:
         request = http.build_request(method, url, **how)
         try:
-            return await http.send(request, stream=True)
+            answer = await http.send(request, stream=True)
         except httpx.HTTPError as error:
             if is_unbelieved(error):
-                self._connections.renew()
+                connections.renew()
             raise _network_error(request, error) from error
+        try:
+            await _check(answer)
+            yield answer
+        finally:
+            await answer.aclose()
 
 
 async def _check(answer: httpx.Response) -> None:

@@ -1,9 +1,12 @@
-"""The agent's key, made here, and its registration with the manager.
+"""The agent's key, made here, its registration with the manager, and the manager's installation.
 
 The key never leaves this machine but as a bearer token to the manager that it was made for; the
 manager learns its hash. Invariant: a key is on the disk before its hash is sent, so a lost
 answer loses nothing: the same command, with the same token, hands in the same key again. A key that
 replaces another (docs/adr/0154) is kept beside it in the same way until the manager has it.
+The id of the installation is learned when a home joins, or with its first sync. Invariant: it
+changes only when the home joins again, so no other manager that answers at the same address takes
+its place.
 """
 
 from __future__ import annotations
@@ -11,16 +14,19 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Final
 
 from agent.errors import HomeError, RefusedError
 from agent.settings.home import Home, sync_folder, write_whole
+from shared.archive.errors import DiskFullError
 from shared.frozen import frozen
+from shared.wire.installation import read_installation
 from shared.wire.names import hash_of_key, new_key
 
-__all__ = ["Identity", "enrol", "is_renewing", "read_identity", "renew"]
+__all__ = ["Identity", "KnownInstallation", "enrol", "is_renewing", "read_identity", "renew"]
 
 UNKNOWN_KEY: Final = 401
 
@@ -121,3 +127,40 @@ def _read(path: Path) -> Identity | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise HomeError("agent_errors.key_unreadable", path=str(path), why=str(error)) from error
+
+
+class KnownInstallation:
+    """The id of an installation, in a file beside the key."""
+
+    def __init__(self, path: Path | None, manager: str) -> None:
+        """path: None: nothing is kept. manager: the URL for which the id is good."""
+        self._path = path
+        self._manager = manager
+        self.id = self._read()
+
+    def learn(self, shown: str) -> None:
+        """Keep the id of the manager that answered, where none is known."""
+        if not self.id:
+            self.join(shown)
+
+    def join(self, shown: str) -> None:
+        """Keep the id of the manager that this home joined; empty: it says none."""
+        self.id = read_installation(shown)
+        if self._path is None:
+            return
+        if not self.id:
+            self._path.unlink(missing_ok=True)
+            return
+        kept = {"manager": self._manager, "installation": self.id}
+        with suppress(DiskFullError):  # it is learned again with a sync
+            write_whole(self._path, [json.dumps(kept).encode()])
+
+    def _read(self) -> str:
+        if self._path is None:
+            return ""
+        try:
+            kept = json.loads(self._path.read_bytes())
+            manager, shown = kept["manager"], kept["installation"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
+        return read_installation(str(shown)) if manager == self._manager else ""

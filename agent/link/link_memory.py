@@ -20,7 +20,7 @@ from agent.errors import HomeError
 from agent.settings.home import write_whole
 from shared.frozen import frozen
 
-__all__ = ["Memory"]
+__all__ = ["Kept", "Memory"]
 
 RESERVED: Final = 100
 AHEAD_MOST: Final = timedelta(days=300)
@@ -29,7 +29,9 @@ _MINUTE: Final = "%Y%m%d%H%M"
 
 
 @frozen
-class _Kept:
+class Kept:
+    """The numbers of the link, as its file has them."""
+
     sequence: int = 0  # all up to here are used up
     spread_minute: int = 0  # 0 to 59: when in the hour this installation makes its planned calls
     command_done: str = ""
@@ -42,9 +44,9 @@ class _Kept:
 class Memory:
     """The link's durable numbers, in one small file."""
 
-    def __init__(self, path: Path, kept: _Kept) -> None:
+    def __init__(self, path: Path, kept: Kept) -> None:
         self._path = path
-        self._kept = kept
+        self.kept = kept
         self._sequence = kept.sequence
 
     @classmethod
@@ -52,7 +54,7 @@ class Memory:
         """Read the file, or make it at the first start. Raises HomeError for one that is broken."""
         try:
             values = json.loads(path.read_bytes())
-            kept = _Kept(
+            kept = Kept(
                 int(values["sequence"]),
                 int(values["spread_minute"]) % 60,
                 str(values["command_done"]),
@@ -62,7 +64,7 @@ class Memory:
                 str(values.get("list_told", "")),
             )
         except FileNotFoundError:
-            kept = _Kept(epoch_ms, rng.randrange(60))
+            kept = Kept(epoch_ms, rng.randrange(60))
             memory = cls(path, kept)
             memory._keep(kept)
             return memory
@@ -72,46 +74,26 @@ class Memory:
             ) from error
         return cls(path, kept)
 
-    @property
-    def spread_minute(self) -> int:
-        """Minutes after a full hour at which this installation makes its planned calls."""
-        return self._kept.spread_minute
-
-    @property
-    def command_done(self) -> str:
-        """The id of the last command that was carried out; empty: none yet."""
-        return self._kept.command_done
-
-    @property
-    def location(self) -> str:
-        """Return the key and place with which an agent last worked here; empty: unknown."""
-        return self._kept.place
-
     def remember_location(self, location: str) -> None:
         """Keep which key is used where. Raises DiskFullError."""
-        if location != self._kept.place:
-            self._keep(replace(self._kept, place=location))
-
-    @property
-    def reported_list(self) -> str:
-        """Under which list all was said that was finished before it; empty: not known."""
-        return self._kept.list_told
+        if location != self.kept.place:
+            self._keep(replace(self.kept, place=location))
 
     def remember_list(self, name: str) -> None:
         """Keep under which list that was said to the end. Raises DiskFullError."""
-        if name != self._kept.list_told:
-            self._keep(replace(self._kept, list_told=name))
+        if name != self.kept.list_told:
+            self._keep(replace(self.kept, list_told=name))
 
     def next_sequence(self) -> int:
         """Return a number greater than all before, over restarts. Raises DiskFullError."""
-        if self._sequence >= self._kept.sequence:
-            self._keep(replace(self._kept, sequence=self._sequence + RESERVED))
+        if self._sequence >= self.kept.sequence:
+            self._keep(replace(self.kept, sequence=self._sequence + RESERVED))
         self._sequence += 1
         return self._sequence
 
     def remember_command(self, command_id: str) -> None:
         """Keep the id of a command that was carried out. Raises DiskFullError."""
-        self._keep(replace(self._kept, command_done=command_id))
+        self._keep(replace(self.kept, command_done=command_id))
 
     def log_minute(self, epoch_ms: int, key: str) -> str:
         """Return the minute that names a log: now, or one later than the last one's.
@@ -122,16 +104,16 @@ class Memory:
 
         Raises DiskFullError.
         """
-        if key == self._kept.log_key:
-            return self._kept.log_minute
+        if key == self.kept.log_key:
+            return self.kept.log_minute
         now = datetime.fromtimestamp(epoch_ms / 1000, UTC).strftime(_MINUTE)
         ahead = (datetime.fromtimestamp(epoch_ms / 1000, UTC) + AHEAD_MOST).strftime(_MINUTE)
-        if now <= self._kept.log_minute <= ahead:
-            last = datetime.strptime(self._kept.log_minute, _MINUTE).replace(tzinfo=UTC)
+        if now <= self.kept.log_minute <= ahead:
+            last = datetime.strptime(self.kept.log_minute, _MINUTE).replace(tzinfo=UTC)
             now = (last + timedelta(minutes=1)).strftime(_MINUTE)
-        self._keep(replace(self._kept, log_minute=now, log_key=key))
+        self._keep(replace(self.kept, log_minute=now, log_key=key))
         return now
 
-    def _keep(self, kept: _Kept) -> None:
+    def _keep(self, kept: Kept) -> None:
         write_whole(self._path, [json.dumps(asdict(kept)).encode()])
-        self._kept = kept
+        self.kept = kept

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import Final
 
+from agent.errors import LinkError, RefusedError
 from agent.link.actions import (
     Action,
     ApplySettings,
@@ -34,9 +35,6 @@ from agent.link.actions import (
     View,
 )
 from agent.link.call_schedule import CallSchedule
-from agent.link.errors import LinkError, RefusedError
-from agent.link.http_hints import with_remedy
-from agent.link.state_message import state_message, state_text
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.sync import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
@@ -111,9 +109,10 @@ class Poller:
         self._schedule = schedule
         self.capacity = capacity
         self._under_way: _UnderWay | None = None
-        self._in_force = resumed.list_held
-        # A new process has no request under way, so the list it starts with is wholly in force.
-        self._acknowledged = resumed.list_held
+        self.in_force = resumed.list_held  # the list that the crawl follows
+        # The list that a sync reports: in force, and the units that left it are quiet. A new
+        # process has no request under way, so the list it starts with is wholly in force.
+        self.acknowledged = resumed.list_held
         self._closing: set[int] = set()
         self._taking = False
         self._epoch: int | None = None  # of the permit in use
@@ -131,21 +130,6 @@ class Poller:
         """Return when to call next (CLOCK_BOOTTIME)."""
         return self._schedule.next_s
 
-    @property
-    def in_force(self) -> ListNumber:
-        """The list that the crawl follows."""
-        return self._in_force
-
-    @property
-    def acknowledged(self) -> ListNumber:
-        """The list that a sync reports: in force, and the units that left it are quiet."""
-        return self._acknowledged
-
-    @property
-    def busy(self) -> bool:
-        """Return whether a sync is under way."""
-        return self._under_way is not None
-
     def report_calm(self, calm: float) -> None:
         """Report from now on in which part of its hours this machine was quiet lately."""
         if self.capacity is not None and self.capacity.calm != calm:
@@ -155,8 +139,8 @@ class Poller:
         """Return the sync to send now. `now_s` is read before the first byte is sent."""
         # A unit counts as finished only under the list that names it (`generation_held`).
         settled = (
-            self._acknowledged == self._in_force
-            and self._in_force.generation > 0
+            self.acknowledged == self.in_force
+            and self.in_force.generation > 0
             and not self._taking  # a goodbye, while units of the next list may be finished
         )
         request = SyncRequest(
@@ -166,11 +150,11 @@ class Poller:
             version=self._caller.version,
             clock_ms=view.clock_ms,
             state=view.state,
-            state_reason=state_text(view.reason),
-            state_message=state_message(view.reason),
+            state_reason=view.state_text,
+            state_message=view.state_message,
             next_contact_ms=view.promise_ms,
-            round_held=self._acknowledged.round,
-            generation_held=self._acknowledged.generation,
+            round_held=self.acknowledged.round,
+            generation_held=self.acknowledged.generation,
             permit=view.permit,
             finished=view.finished[: self._items] if settled else (),
             addresses=view.addresses[: self._items],
@@ -186,7 +170,7 @@ class Poller:
             withdrawn_held=view.withdrawn_held,
             renamed_settings=view.renamed[:MAX_RENAMED],
         )
-        self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
+        self._under_way = _UnderWay(request, now_s, self.in_force, view.rest_s)
         self._schedule.note_sent(now_s)
         return request
 
@@ -207,8 +191,8 @@ class Poller:
             actions.append(ApplySettings(answer.settings))
         actions += self._permit(answer, asked)
         if (
-            answer.generation != self._in_force.generation
-            and asked.in_force == self._in_force  # else the answer speaks of an older list
+            answer.generation != self.in_force.generation
+            and asked.in_force == self.in_force  # else the answer speaks of an older list
             and not self._taking
         ):
             self._taking = True
@@ -250,7 +234,7 @@ class Poller:
         a call of `unit_closed`. Returns the permit that waited for this list, if one did.
         """
         self._taking = False
-        self._in_force = held
+        self.in_force = held
         self._closing.update(closing)
         pending, self._pending = self._pending, None
         actions: list[PermitAction] = []
@@ -268,7 +252,7 @@ class Poller:
 
     def list_dropped(self, closing: Iterable[int], now_s: float) -> None:
         """Take note that a restart dropped the list: the manager is asked for it again."""
-        self._in_force = ListNumber()
+        self.in_force = ListNumber()
         self._closing.update(closing)
         self._acknowledge(now_s)
 
@@ -310,7 +294,7 @@ class Poller:
             return self._end_permit(Message("agent.permit_not_granted"))
         grant = GrantPermit(answer.permit.epoch, answer.permit.duration_s, asked.sent_boottime_s)
         # Same epoch: the manager never took the rights back, so the held rights still hold.
-        if grant.epoch == self._epoch or answer.generation == self._in_force.generation:
+        if grant.epoch == self._epoch or answer.generation == self.in_force.generation:
             self._epoch = grant.epoch
             return [grant]
         self._pending = _Pending(grant, answer.generation)
@@ -321,7 +305,7 @@ class Poller:
         return [] if had is None else [RevokePermit(reason)]
 
     def _note_failure(self, error: LinkError, now_s: float) -> list[PermitAction]:
-        self.trouble = with_remedy(error)
+        self.trouble = error.with_remedy
         self._schedule.note_failure(error, now_s)
         if (
             isinstance(error, RefusedError)
@@ -334,6 +318,6 @@ class Poller:
         return []
 
     def _acknowledge(self, now_s: float) -> None:
-        if not self._closing and self._acknowledged != self._in_force:
-            self._acknowledged = self._in_force
+        if not self._closing and self.acknowledged != self.in_force:
+            self.acknowledged = self.in_force
             self.call_soon(now_s)

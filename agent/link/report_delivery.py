@@ -16,10 +16,8 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from agent.link.backoff import Backoff
-from agent.link.call_schedule import LONGEST_WAIT_S
-from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
-from agent.link.http_hints import with_remedy
+from agent.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.link.call_schedule import LONGEST_WAIT_S, Backoff
 from agent.link.outbox import Outbox, Report, ReportKind
 from agent.pipeline.ports.clock import Clock
 from shared.messages import Message
@@ -129,7 +127,7 @@ class Sender:
             pause_s = max(min(error.retry_after_s, LONGEST_WAIT_S), pause_s)
             self._asked_until_s = now_s + pause_s
         self._blocked_until_s = now_s + pause_s
-        self.trouble = with_remedy(error)
+        self.trouble = error.with_remedy
         return False
 
 

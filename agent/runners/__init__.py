@@ -1,8 +1,7 @@
 """Runners of a pipeline: they place the partitions of modules and schedule them.
 
-routing.py            message -> key -> partition
 mailbox.py            messages that wait for one partition
-partitions.py         partitions as the runner sees them
+partitions.py         partitions as the runner sees them; message -> key -> partition
 in_process.py         all partitions in this process, one step at a time
 crawl_loop.py         the same under asyncio: time, commits, a clean stop
 loop_pauses.py        pauses of the event loop

@@ -22,8 +22,15 @@ from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
 from agent.pipeline.spec import GraphError, Pipeline
 from agent.runners.mailbox import NO_PORT, Mailbox
-from agent.runners.partitions import ModulePartition, Route, alone, breaks_cycle, drains, has_room
-from agent.runners.routing import chooser
+from agent.runners.partitions import (
+    ModulePartition,
+    Route,
+    alone,
+    breaks_cycle,
+    chooser,
+    drains,
+    has_room,
+)
 
 __all__ = ["BATCH", "CAPACITY", "InProcessRunner", "Make", "Post"]
 

@@ -1,4 +1,7 @@
-"""Partitions of modules in a runner, with their mailboxes, and the routes between them."""
+"""Partitions of modules in a runner, with their mailboxes, and the routes between them.
+
+Invariant: messages with one key always meet the same partition.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from collections.abc import Callable, Mapping
 
 from agent.pipeline.handler import Handle, Handler
 from agent.pipeline.messages.turns import Tick
+from agent.pipeline.partition import partition_of
+from agent.pipeline.spec import Key
 from agent.runners.mailbox import Mailbox
 
-__all__ = ["ModulePartition", "Route", "alone", "breaks_cycle", "drains", "has_room"]
+__all__ = ["ModulePartition", "Route", "alone", "breaks_cycle", "chooser", "drains", "has_room"]
 
 
 class ModulePartition:
@@ -48,6 +53,28 @@ class Route:
         self.choose = choose
         self.to_all = to_all
         self.only = partitions[0] if len(partitions) == 1 else None
+
+
+def chooser(key: Key, count: int) -> Callable[[object], int]:
+    """Return the function from a message to its partition's number.
+
+    A message without the attribute that the module is keyed by raises AttributeError: the
+    pipeline connects what does not fit.
+    """
+    if count == 1 or key is Key.SINGLE:
+        return lambda message: 0
+    if key is Key.FREE:
+        turn = -1
+
+        def next_one(message: object) -> int:
+            """Return the next partition in turn."""
+            nonlocal turn
+            turn = (turn + 1) % count
+            return turn
+
+        return next_one
+    attribute = key.value
+    return lambda message: partition_of(getattr(message, attribute), count)
 
 
 def has_room(partition: ModulePartition) -> bool:

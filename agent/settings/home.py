@@ -13,123 +13,50 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from agent.settings.settings_file import SETTINGS_FILE
 from shared.archive.errors import DiskFullError
 from shared.errors import SettingError
-from shared.frozen import frozen
 from shared.full_disk import NO_ROOM
 
-__all__ = ["PART", "Home", "full_disk_said", "sync_folder", "write_whole"]
+__all__ = ["PART", "SETTINGS_FILE", "Home", "full_disk_said", "sync_folder", "write_whole"]
 
+SETTINGS_FILE: Final = "prs.toml"
 PART: Final = ".part"  # the ending of files that are being written; removed at start
 
 
-@frozen
 class Home:
     """The names of everything an agent keeps. `docs/partner.md` lists them for people."""
 
-    path: Path
-
-    @property
-    def settings(self) -> Path:
-        """The settings, written by the partner."""
-        return self.path / SETTINGS_FILE
-
-    @property
-    def key(self) -> Path:
-        """The agent's key, mode 0600."""
-        return self.path / "key.json"
-
-    @property
-    def new_key(self) -> Path:
-        """A key that the manager has not confirmed yet."""
-        return self.path / "key.new.json"
-
-    @property
-    def installation(self) -> Path:
-        """The id of the installation that this agent belongs to."""
-        return self.path / "installation.json"
-
-    @property
-    def lock(self) -> Path:
-        """Locked by the process that works here."""
-        return self.path / "lock"
-
-    @property
-    def link_state(self) -> Path:
-        """Return the file of the link's memory: sequence number, minute, commands done."""
-        return self.path / "link.json"
-
-    @property
-    def hold(self) -> Path:
-        """Return the file of pause and drain requests, kept over restarts."""
-        return self.path / "hold.json"
-
-    @property
-    def synced(self) -> Path:
-        """Return the file of the version that last completed a sync."""
-        return self.path / "synced.json"
-
-    @property
-    def status(self) -> Path:
-        """Return the status file of the running process."""
-        return self.path / "status.json"
-
-    @property
-    def month(self) -> Path:
-        """Return the file of the bytes fetched in this month."""
-        return self.path / "month.json"
-
-    @property
-    def load(self) -> Path:
-        """Return the file of the machine's recent load."""
-        return self.path / "load.json"
-
-    @property
-    def robot_log(self) -> Path:
-        """Return the log file of the agent, which is bounded."""
-        return self.path / "robot.log"
-
-    @property
-    def list(self) -> Path:
-        """The server list (M1) in force."""
-        return self.path / "list.gz"
-
-    @property
-    def outbox(self) -> Path:
-        """Reports that the manager has not acknowledged."""
-        return self.path / "outbox"
-
-    @property
-    def refused(self) -> Path:
-        """Reports that the manager will not take, each with its reason."""
-        return self.outbox / "refused"
-
-    @property
-    def sent(self) -> Path:
-        """Crawl logs that were acknowledged, kept for a week."""
-        return self.path / "sent"
-
-    @property
-    def crawl(self) -> Path:
-        """The durable state of the crawl: ledger, open log, segments."""
-        return self.path / "crawl"
-
-    @property
-    def segments(self) -> Path:
-        """Captures as WARC, one file open and the others sealed."""
-        return self.crawl / "segments"
-
-    @property
-    def collection(self) -> Path:
-        """Return the folder of collection: see `agent.collection`."""
-        return self.path / "collection"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.settings = path / SETTINGS_FILE  # written by the partner
+        self.key = path / "key.json"  # the agent's key, mode 0600
+        self.new_key = path / "key.new.json"  # one that the manager has not confirmed yet
+        self.installation = path / "installation.json"  # the id of the one that it belongs to
+        self.lock = path / "lock"  # locked by the process that works here
+        self.link_state = path / "link.json"  # sequence number, minute, commands done
+        self.hold = path / "hold.json"  # pause and drain requests, kept over restarts
+        self.synced = path / "synced.json"  # the version that last completed a sync
+        self.status = path / "status.json"  # of the running process
+        self.month = path / "month.json"  # bytes fetched in this month
+        self.load = path / "load.json"  # the machine's recent load
+        self.robot_log = path / "robot.log"  # the log of the agent, which is bounded
+        self.list = path / "list.gz"  # the server list (M1) in force
+        self.outbox = path / "outbox"  # reports that the manager has not acknowledged
+        self.refused = self.outbox / "refused"  # those that it will not take, with reasons
+        self.sent = path / "sent"  # crawl logs that were acknowledged, kept for a week
+        self.crawl = path / "crawl"  # the durable state: ledger, open log, segments
+        self.segments = self.crawl / "segments"  # captures as WARC: one file open, others sealed
+        self.collection = path / "collection"  # see `agent.collection`
 
     def make(self) -> None:
         """Make the folders, readable by this user only. Raises SettingError."""
         try:
             for folder in (
-                *(self.path, self.outbox, self.refused, self.sent, self.crawl),
+                self.path,
+                self.outbox,
+                self.refused,
+                self.sent,
+                self.crawl,
                 self.collection,
             ):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Read the agent's settings: `prs.toml`, then the command line, each checked before anything runs.
+"""The agent's settings, read and written: `prs.toml`, then the command line, each checked.
 
 Whether they are enough to run (a contact) is asked by `check_can_run`, because commands such as
 `prs doctor` must work before that.
@@ -6,11 +6,13 @@ Whether they are enough to run (a contact) is asked by `check_can_run`, because 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from agent.settings.groups import Settings
+from agent.settings.home import SETTINGS_FILE, write_whole
 from agent.settings.renamed import RENAMED
 from agent.settings.texts import check_texts
 from shared.errors import SettingError
@@ -18,14 +20,13 @@ from shared.settings import Form, Renamed
 
 __all__ = [
     "FORM",
-    "SETTINGS_FILE",
     "check_can_run",
     "documented",
     "read_settings",
     "renamed_settings",
+    "write_settings",
 ]
 
-SETTINGS_FILE: Final = "prs.toml"
 FORM: Final = Form(
     Settings, head="Settings of this agent.", example="windows.zone=Asia/Tokyo", renamed=RENAMED
 )
@@ -61,3 +62,23 @@ def documented(**given: dict[str, object]) -> str:
     given: values by group that stand uncommented, as `robot={"contact": "a@b.org"}`.
     """
     return FORM.documented(given)
+
+
+def write_settings(home: Path, given: Mapping[str, Mapping[str, object]]) -> Settings:
+    """Write values, by group, into `prs.toml`, and return the settings that hold then.
+
+    The rest of the file, comments too, stays unchanged; a missing file becomes one of all
+    settings. Nothing is written that could not be used. Raises SettingError, DiskFullError.
+    """
+    path = (home / SETTINGS_FILE).resolve()
+    text, groups = FORM.with_values(path, given)
+    settings = Settings(home=home.absolute(), **groups)
+    check_texts(settings)
+    data = text.encode()
+    mode = 0o600
+    if path.exists():
+        if path.read_bytes() == data:
+            return settings
+        mode = stat.S_IMODE(path.stat().st_mode)
+    write_whole(path, [data], mode=mode)
+    return settings

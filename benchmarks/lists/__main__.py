@@ -91,7 +91,7 @@ class Longest:
 
 async def measure(folder: Path, units: int, port: int) -> list[dict[str, object]]:
     """Crawl, and take one list after the other."""
-    session = CrawlSession.open(
+    session = CrawlSession(
         settings(folder),
         folder / "crawl",
         "bench.example",

@@ -32,7 +32,8 @@ from agent.modules.page.limits import PageLimits
 from agent.modules.page.reference_cache import forget
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched, PageWork
-from agent.settings import PageSettings, Settings
+from agent.settings import Settings
+from agent.settings.crawl import PageSettings
 from benchmarks.pages.forms import forms
 from benchmarks.pages.samples import real, simulated
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.frozen import frozen
-from shared.settings import setting
+from shared.settings import Range, setting
 
 __all__ = [
     "ConsoleSettings",
@@ -22,84 +22,73 @@ class ServerSettings:
 
     listen_host: str = setting(
         "127.0.0.1",
-        unit="address",
-        reason="address on which the manager listens; loopback by default: others reach it only "
-        "when somebody decides so",
+        "address",
+        "address on which the manager listens; loopback by default: others reach it only when "
+        "somebody decides so",
     )
     listen_port: int = setting(
         8000,
-        unit="port",
-        least=0,
-        most=65535,
-        reason="port on which the manager listens; the default needs no root; 0: any free port",
+        Range("port", 0, 65535),
+        "port on which the manager listens; the default needs no root; 0: any free port",
     )
     public_url: str = setting(
         "",
-        unit="URL",
-        reason="address of the manager as agents reach it and as links have it; empty: made from "
-        "host and port",
+        "URL",
+        "address of the manager as agents reach it and as links have it; empty: made from host and "
+        "port",
     )
     socket: str = setting(
         "",
-        unit="path",
-        reason="Unix socket through which the prsm commands reach the manager; empty: prsm.sock "
-        "in the data directory",
+        "path",
+        "Unix socket through which the prsm commands reach the manager; empty: prsm.sock in the "
+        "data directory",
     )
     tls_certificate: str = setting(
         "",
-        unit="path",
-        reason="file with the manager's TLS certificate and its chain (PEM); empty: plain HTTP, "
-        "then keys are taken from loopback only",
+        "path",
+        "file with the manager's TLS certificate and its chain (PEM); empty: plain HTTP, then keys "
+        "are taken from loopback only",
     )
     tls_key: str = setting(
-        "", unit="path", reason="file with the private key of `server.tls_certificate` (PEM)"
+        "", "path", "file with the private key of `server.tls_certificate` (PEM)"
     )
     behind_tls_proxy: bool = setting(
         False,
-        unit="yes/no",
-        reason="whether a proxy in front ends TLS; the X-Forwarded-Proto and X-Forwarded-For that "
-        "it sets are believed then, and plain HTTP from loopback is no longer private",
+        "yes/no",
+        "whether a proxy in front ends TLS; the X-Forwarded-Proto and X-Forwarded-For that it sets "
+        "are believed then, and plain HTTP from loopback is no longer private",
     )
     proxy_addresses: tuple[str, ...] = setting(
         ("127.0.0.0/8", "::1/128"),
-        unit="networks",
-        reason="addresses from which the proxy in front connects; headers from others are not "
-        "believed; the default is a proxy on the same machine",
+        "networks",
+        "addresses from which the proxy in front connects; headers from others are not believed; "
+        "the default is a proxy on the same machine",
     )
     hsts_s: int = setting(
         31_536_000,
-        unit="s",
-        least=0,
-        most=63_072_000,
-        reason="how long browsers that came over TLS refuse plain HTTP to this host name "
+        Range("s", 0, 63_072_000),
+        "how long browsers that came over TLS refuse plain HTTP to this host name "
         "(Strict-Transport-Security); a year, as hardening guides ask; 0: not told",
     )
     metrics_host: str = setting(
         "127.0.0.1",
-        unit="address",
-        reason="address on which metrics for Prometheus are served; who reads metrics sees how "
-        "large the crawl is",
+        "address",
+        "address on which metrics for Prometheus are served; who reads metrics sees how large the "
+        "crawl is",
     )
     metrics_port: int = setting(
-        0,
-        unit="port",
-        least=0,
-        most=65535,
-        reason="port on which metrics for Prometheus are served; 0: no metrics",
+        0, Range("port", 0, 65535), "port on which metrics for Prometheus are served; 0: no metrics"
     )
     log_format: str = setting(
         "text",
-        unit="text or json",
-        reason="form of the log that the manager writes to standard error; json: one object a "
-        "line, for machines",
+        "text or json",
+        "form of the log that the manager writes to standard error; json: one object a line, for "
+        "machines",
     )
     stop_s: float = setting(
         20.0,
-        unit="s",
-        least=0,
-        most=600,
-        reason="how long requests under way may go on when the manager is stopped; systemd waits "
-        "90 s",
+        Range("s", 0, 600),
+        "how long requests under way may go on when the manager is stopped; systemd waits 90 s",
     )
 
 
@@ -109,200 +98,147 @@ class LimitSettings:
 
     request_bytes: int = setting(
         1 * MB,
-        unit="bytes",
-        least=KB,
-        most=8 * MB,
-        reason="largest body of a request of people or scripts; larger ones are refused; the "
-        "server reads those of some fields up to 64 KB only",
+        Range("bytes", KB, 8 * MB),
+        "largest body of a request of people or scripts; larger ones are refused; the server reads "
+        "those of some fields up to 64 KB only",
     )
     sync_bytes: int = setting(
         8 * MB,
-        unit="bytes",
-        least=10 * KB,
-        most=GB,
-        reason="largest body of an agent's sync; 10,000 finished units with long names are 5 MB",
+        Range("bytes", 10 * KB, GB),
+        "largest body of an agent's sync; 10,000 finished units with long names are 5 MB",
     )
     hosts_bytes: int = setting(
         2 * GB,
-        unit="bytes",
-        least=KB,
-        most=1000 * GB,
-        reason="largest list of hosts that can be imported; enough for ten million hosts; "
-        "streamed, so this is disk, not memory",
+        Range("bytes", KB, 1000 * GB),
+        "largest list of hosts that can be imported; enough for ten million hosts; streamed, so "
+        "this is disk, not memory",
     )
     discovered_bytes: int = setting(
         64 * MB,
-        unit="bytes",
-        least=KB,
-        most=100 * GB,
-        reason="largest list of found hosts (message M2) as an agent sends it; larger ones are "
-        "refused",
+        Range("bytes", KB, 100 * GB),
+        "largest list of found hosts (message M2) as an agent sends it; larger ones are refused",
     )
     discovered_decoded_bytes: int = setting(
         256 * MB,
-        unit="bytes",
-        least=KB,
-        most=1000 * GB,
-        reason="largest list of found hosts (message M2) when it is decompressed; a small body "
-        "may hold a huge one",
+        Range("bytes", KB, 1000 * GB),
+        "largest list of found hosts (message M2) when it is decompressed; a small body may hold a "
+        "huge one",
     )
     discovered_lines: int = setting(
         5_000_000,
-        unit="lines",
-        least=1,
-        most=10**9,
-        reason="most lines of one list of found hosts (message M2), comments included; an agent "
-        "may report a million hosts a day",
+        Range("lines", 1, 10**9),
+        "most lines of one list of found hosts (message M2), comments included; an agent may "
+        "report a million hosts a day",
     )
     discoveries_per_day: int = setting(
         1_000_000,
-        unit="hosts",
-        least=0,
-        most=10**9,
-        reason="how many new hosts one agent may report in a day; a wild or hostile agent must "
-        "not fill the table of hosts",
+        Range("hosts", 0, 10**9),
+        "how many new hosts one agent may report in a day; a wild or hostile agent must not fill "
+        "the table of hosts",
     )
     log_bytes: int = setting(
         4 * GB,
-        unit="bytes",
-        least=KB,
-        most=1000 * GB,
-        reason="largest crawl log (message M3) as an agent sends it; the default is 40 million "
-        "lines at 100 bytes compressed",
+        Range("bytes", KB, 1000 * GB),
+        "largest crawl log (message M3) as an agent sends it; the default is 40 million lines at "
+        "100 bytes compressed",
     )
     log_decoded_bytes: int = setting(
         64 * GB,
-        unit="bytes",
-        least=KB,
-        most=10_000 * GB,
-        reason="largest crawl log (message M3) when it is decompressed; a small body may hold a "
-        "huge one",
+        Range("bytes", KB, 10_000 * GB),
+        "largest crawl log (message M3) when it is decompressed; a small body may hold a huge one",
     )
     log_lines: int = setting(
         100_000_000,
-        unit="lines",
-        least=1,
-        most=10**12,
-        reason="most lines of one crawl log (message M3), comments included; a body of the largest "
-        "size holds 40 to 130 million",
+        Range("lines", 1, 10**12),
+        "most lines of one crawl log (message M3), comments included; a body of the largest size "
+        "holds 40 to 130 million",
     )
     decoded_ratio: float = setting(
         200.0,
-        unit="decoded over sent bytes",
-        least=2,
-        most=2000,
-        reason="how many times its size a list or log of an agent may decode to, the first 8 MB "
-        "not counted; crawl logs reach 12, gzip at most 1,030",
+        Range("decoded over sent bytes", 2, 2000),
+        "how many times its size a list or log of an agent may decode to, the first 8 MB not "
+        "counted; crawl logs reach 12, gzip at most 1,030",
     )
     parallel_uploads: int = setting(
         16,
-        unit="uploads",
-        least=1,
-        most=1000,
-        reason="how many logs and lists of agents are received at the same time; the others are "
-        "told to come back (503)",
+        Range("uploads", 1, 1000),
+        "how many logs and lists of agents are received at the same time; the others are told to "
+        "come back (503)",
     )
     uploads_per_agent: int = setting(
         4,
-        unit="uploads",
-        least=1,
-        most=1000,
-        reason="how many logs and lists of one agent are received or read at the same time; one "
-        "only while more than half of limits.parallel_uploads are under way; more are answered 429",
+        Range("uploads", 1, 1000),
+        "how many logs and lists of one agent are received or read at the same time; one only "
+        "while more than half of limits.parallel_uploads are under way; more are answered 429",
     )
     queued_bytes_per_agent: int = setting(
         8 * GB,
-        unit="bytes",
-        least=KB,
-        most=10_000 * GB,
-        reason="how many bytes of one agent's logs and lists may come in or wait to be read at the "
-        "same time; two of the largest logs; more are answered 429",
+        Range("bytes", KB, 10_000 * GB),
+        "how many bytes of one agent's logs and lists may come in or wait to be read at the same "
+        "time; two of the largest logs; more are answered 429",
     )
     large_messages_per_sender: int = setting(
         4,
-        unit="messages",
-        least=1,
-        most=1000,
-        reason="how many messages of more than 16 KB (syncs, JSON of scripts, forms of the "
-        "console) of one agent, third party or person are received or read at the same time; more "
-        "are answered 429",
+        Range("messages", 1, 1000),
+        "how many messages of more than 16 KB (syncs, JSON of scripts, forms of the console) of "
+        "one agent, third party or person are received or read at the same time; more are answered "
+        "429",
     )
     threads_per_sender: int = setting(
         8,
-        unit="threads",
-        least=1,
-        most=64,
-        reason="how many of the 64 threads that wait for the database and the disk the requests of "
-        "one agent, third party, person or address may take; their others wait behind those of all "
+        Range("threads", 1, 64),
+        "how many of the 64 threads that wait for the database and the disk the requests of one "
+        "agent, third party, person or address may take; their others wait behind those of all "
         "others; a browser has six requests under way",
     )
     queued_logins: int = setting(
         64,
-        unit="logins",
-        least=1,
-        most=10_000,
-        reason="how many logins from unknown devices may wait for the check of their password; "
-        "more are answered 503; one takes a tenth of a second",
+        Range("logins", 1, 10_000),
+        "how many logins from unknown devices may wait for the check of their password; more are "
+        "answered 503; one takes a tenth of a second",
     )
     queued_known_device_logins: int = setting(
         16,
-        unit="logins",
-        least=1,
-        most=10_000,
-        reason="how many logins from devices that logged in before may wait beside the others; "
-        "more are answered 503",
+        Range("logins", 1, 10_000),
+        "how many logins from devices that logged in before may wait beside the others; more are "
+        "answered 503",
     )
     logins_per_address: int = setting(
         2,
-        unit="logins",
-        least=1,
-        most=1000,
-        reason="how many logins one address or known device may have under way; more are answered "
-        "429",
+        Range("logins", 1, 1000),
+        "how many logins one address or known device may have under way; more are answered 429",
     )
     uploads_per_minute: int = setting(
         30,
-        unit="uploads",
-        least=1,
-        most=100_000,
-        reason="how many logs and lists one agent may send in a minute; it has a log a night",
+        Range("uploads", 1, 100_000),
+        "how many logs and lists one agent may send in a minute; it has a log a night",
     )
     request_head_s: float = setting(
         30.0,
-        unit="s",
-        least=0.1,
-        most=600,
-        reason="how long a connection may take to send the head of a request before it is cut off",
+        Range("s", 0.1, 600),
+        "how long a connection may take to send the head of a request before it is cut off",
     )
     upload_idle_s: float = setting(
         60.0,
-        unit="s",
-        least=1,
-        most=HOUR_S,
-        reason="how long the sender of a body may send nothing before it is given up",
+        Range("s", 1, HOUR_S),
+        "how long the sender of a body may send nothing before it is given up",
     )
     min_upload_bytes_per_s: int = setting(
         100,
-        unit="bytes/s",
-        least=0,
-        most=10**9,
-        reason="an upload that is slower than this after 30 s is given up; any modem is faster, "
-        "who only wants to hold a connection is not",
+        Range("bytes/s", 0, 10**9),
+        "an upload that is slower than this after 30 s is given up; any modem is faster, who only "
+        "wants to hold a connection is not",
     )
     reserve_bytes: int = setting(
         256 * MB,
-        unit="bytes",
-        least=0,
-        most=1000 * GB,
-        reason="disk left free by uploads, so that the database can still write",
+        Range("bytes", 0, 1000 * GB),
+        "disk left free by uploads, so that the database can still write",
     )
     connections: int = setting(
         2000,
-        unit="connections",
-        least=10,
-        most=100_000,
-        reason="how many connections the manager holds at the same time; each costs a file and "
-        "some KB; more are answered 503",
+        Range("connections", 10, 100_000),
+        "how many connections the manager holds at the same time; each costs a file and some KB; "
+        "more are answered 503",
     )
 
 
@@ -312,46 +248,36 @@ class DnsSettings:
 
     servers: tuple[str, ...] = setting(
         (),
-        unit="address:port",
-        reason="name servers that are asked for the addresses of hosts; empty: those of this "
-        "machine; `127.0.0.1:5353` for a test",
+        "address:port",
+        "name servers that are asked for the addresses of hosts; empty: those of this machine; "
+        "`127.0.0.1:5353` for a test",
     )
     timeout_s: float = setting(
         3.0,
-        unit="s",
-        least=0.1,
-        most=60,
-        reason="how long the answer of a name server is waited for; twice as long with each "
-        "further try",
+        Range("s", 0.1, 60),
+        "how long the answer of a name server is waited for; twice as long with each further try",
     )
     attempts: int = setting(
         2,
-        unit="questions",
-        least=1,
-        most=10,
-        reason="how often a question is sent before it counts as unanswered; UDP loses packets",
+        Range("questions", 1, 10),
+        "how often a question is sent before it counts as unanswered; UDP loses packets",
     )
     parallel_queries: int = setting(
         50,
-        unit="questions",
-        least=1,
-        most=1000,
-        reason="how many names are asked about at the same time; a site's name server bears so "
-        "many",
+        Range("questions", 1, 1000),
+        "how many names are asked about at the same time; a site's name server bears so many",
     )
     hosts_per_tick: int = setting(
         500,
-        unit="hosts",
-        least=1,
-        most=100_000,
-        reason="how many hosts are looked up in one tick of the manager's clock; the rest follows "
-        "with the next",
+        Range("hosts", 1, 100_000),
+        "how many hosts are looked up in one tick of the manager's clock; the rest follows with "
+        "the next",
     )
     allowed_networks: tuple[str, ...] = setting(
         (),
-        unit="networks",
-        reason="refused address ranges (private, loopback, link-local, ...) in which hosts may be "
-        'crawled all the same; ["127.0.0.0/8"] for the simulated web',
+        "networks",
+        "refused address ranges (private, loopback, link-local, ...) in which hosts may be crawled "
+        'all the same; ["127.0.0.0/8"] for the simulated web',
     )
 
 
@@ -361,14 +287,12 @@ class ConsoleSettings:
 
     session_s: float = setting(
         12.0 * HOUR_S,
-        unit="s",
-        least=60,
-        most=30 * DAY_S,
-        reason="how long people stay logged in; the default is a working day",
+        Range("s", 60, 30 * DAY_S),
+        "how long people stay logged in; the default is a working day",
     )
     contact: str = setting(
         "",
-        unit="address",
-        reason="mail address to which owners of sites can write, shown at /console/robot; empty: "
-        "they are told of the one in the User-Agent",
+        "address",
+        "mail address to which owners of sites can write, shown at /console/robot; empty: they are "
+        "told of the one in the User-Agent",
     )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from shared.frozen import frozen
-from shared.settings import setting
+from shared.settings import Range, setting
 
 __all__ = ["PolicySettings"]
 
@@ -19,266 +19,195 @@ class PolicySettings:
 
     permit_s: float = setting(
         2.0 * HOUR_S,
-        unit="s",
-        least=10,
-        most=DAY_S,
-        reason="how long an agent may go on without the manager; the hosts of a dead agent wait "
-        "as long for another",
+        Range("s", 10, DAY_S),
+        "how long an agent may go on without the manager; the hosts of a dead agent wait as long "
+        "for another",
     )
     grace_s: float = setting(
         0.5 * HOUR_S,
-        unit="s",
-        least=1,
-        most=7 * DAY_S,
-        reason="how much later than promised an agent may call before it counts as lost",
+        Range("s", 1, 7 * DAY_S),
+        "how much later than promised an agent may call before it counts as lost",
     )
     plain_permit_s: float = setting(
         26.0 * HOUR_S,
-        unit="s",
-        least=10,
-        most=30 * DAY_S,
-        reason="how long the permit of a plain agent lasts, which knows only the five messages; "
-        "it sleeps by day and calls once a night",
+        Range("s", 10, 30 * DAY_S),
+        "how long the permit of a plain agent lasts, which knows only the five messages; it sleeps "
+        "by day and calls once a night",
     )
     tick_s: float = setting(
         5.0,
-        unit="s",
-        least=0.1,
-        most=600,
-        reason="how often the manager's clock ticks, and so how soon a report leads to the next "
-        "list; a tick with nothing to do is cheap",
+        Range("s", 0.1, 600),
+        "how often the manager's clock ticks, and so how soon a report leads to the next list; a "
+        "tick with nothing to do is cheap",
     )
     max_tick_gap_s: float = setting(
         60.0,
-        unit="s",
-        least=1,
-        most=HOUR_S,
-        reason="longest time between two ticks that is no outage; after more (an outage, a clock "
-        "that jumped) permits are moved by as much",
+        Range("s", 1, HOUR_S),
+        "longest time between two ticks that is no outage; after more (an outage, a clock that "
+        "jumped) permits are moved by as much",
     )
     sync_interval_s: float = setting(
         60.0,
-        unit="s",
-        least=0.2,
-        most=HOUR_S,
-        reason="how often an agent syncs; 1,000 agents are then 17 requests a second",
+        Range("s", 0.2, HOUR_S),
+        "how often an agent syncs; 1,000 agents are then 17 requests a second",
     )
     pending_sync_interval_s: float = setting(
         5.0,
-        unit="s",
-        least=0.1,
-        most=HOUR_S,
-        reason="how soon an agent syncs again when there is something for it to take",
+        Range("s", 0.1, HOUR_S),
+        "how soon an agent syncs again when there is something for it to take",
     )
     syncs_per_s: float = setting(
         50.0,
-        unit="requests/s",
-        least=0.1,
-        most=100000,
-        reason="how many syncs the whole fleet may make in a second; a larger fleet is told to "
-        "call less often",
+        Range("requests/s", 0.1, 100000),
+        "how many syncs the whole fleet may make in a second; a larger fleet is told to call less "
+        "often",
     )
     probe_pages: int = setting(
         50,
-        unit="pages",
-        least=1,
-        most=10000,
-        reason="how many pages of a host an agent fetches to measure the distance to it; as in "
-        "the original paper",
+        Range("pages", 1, 10000),
+        "how many pages of a host an agent fetches to measure the distance to it; as in the "
+        "original paper",
     )
     max_distance_age_s: float = setting(
         30.0 * DAY_S,
-        unit="s",
-        least=1,
-        most=3650 * DAY_S,
-        reason="how long a measured distance holds; an older one is measured again",
+        Range("s", 1, 3650 * DAY_S),
+        "how long a measured distance holds; an older one is measured again",
     )
     probe_timeout_s: float = setting(
         6.0 * HOUR_S,
-        unit="s",
-        least=10,
-        most=30 * DAY_S,
-        reason="how long an agent may take to probe a host before that is given up; 50 pages at "
-        "20 s take 17 minutes",
+        Range("s", 10, 30 * DAY_S),
+        "how long an agent may take to probe a host before that is given up; 50 pages at 20 s take "
+        "17 minutes",
     )
     plain_probe_timeout_s: float = setting(
         60.0 * HOUR_S,
-        unit="s",
-        least=10,
-        most=60 * DAY_S,
-        reason="how long a plain agent may take to probe a host before that is given up; it calls "
-        "once a night: two nights and a day",
+        Range("s", 10, 60 * DAY_S),
+        "how long a plain agent may take to probe a host before that is given up; it calls once a "
+        "night: two nights and a day",
     )
     log_timeout_s: float = setting(
         120.0,
-        unit="s",
-        least=1,
-        most=DAY_S,
-        reason="how long the log of a finished unit may take to come before it counts as lost",
+        Range("s", 1, DAY_S),
+        "how long the log of a finished unit may take to come before it counts as lost",
     )
     max_full_probe_pairs: int = setting(
         2_000_000,
-        unit="pairs",
-        least=0,
-        most=10**12,
-        reason="up to so many pairs of host and agent, every agent probes every host; above, a "
-        "host is probed by some agents only",
+        Range("pairs", 0, 10**12),
+        "up to so many pairs of host and agent, every agent probes every host; above, a host is "
+        "probed by some agents only",
     )
     probes_per_host: int = setting(
         5,
-        unit="agents",
-        least=1,
-        most=10000,
-        reason="how many agents probe a host where not all of them do; its finder, its owner, "
-        "neighbours of these, the rest by its number",
+        Range("agents", 1, 10000),
+        "how many agents probe a host where not all of them do; its finder, its owner, neighbours "
+        "of these, the rest by its number",
     )
     control_hosts_per_agent: int = setting(
         3,
-        unit="hosts",
-        least=0,
-        most=1000,
-        reason="how many control hosts each agent probes with every round, to tell a sick agent "
-        "from a sick host; one host may be slow from one place, of three two may not",
+        Range("hosts", 0, 1000),
+        "how many control hosts each agent probes with every round, to tell a sick agent from a "
+        "sick host; one host may be slow from one place, of three two may not",
     )
     max_control_probe_age_s: float = setting(
         1.0 * DAY_S,
-        unit="s",
-        least=1,
-        most=3650 * DAY_S,
-        reason="how long an agent's probe of a control host holds before it is made again",
+        Range("s", 1, 3650 * DAY_S),
+        "how long an agent's probe of a control host holds before it is made again",
     )
     control_factor: float = setting(
         20.0,
-        unit="times",
-        least=1.5,
-        most=10**6,
-        reason="an agent is suspect whose control hosts are so many times slower or faster than "
-        "for others; the slowest of the original paper took 17 times the median",
+        Range("times", 1.5, 10**6),
+        "an agent is suspect whose control hosts are so many times slower or faster than for "
+        "others; the slowest of the original paper took 17 times the median",
     )
     distance_outlier_factor: float = setting(
         10.0,
-        unit="times",
-        least=1,
-        most=10**6,
-        reason="how many times nearer than a quarter of the others measured an agent may claim to "
-        "be; a nearer claim counts as this; on the same campus ten is possible",
+        Range("times", 1, 10**6),
+        "how many times nearer than a quarter of the others measured an agent may claim to be; a "
+        "nearer claim counts as this; on the same campus ten is possible",
     )
     probes_per_host_per_day: int = setting(
         40,
-        unit="agents",
-        least=1,
-        most=10000,
-        reason="how many agents may probe one host in a day, one after the other; 40 take half a "
-        "day, each 17 minutes for 50 pages at 20 s",
+        Range("agents", 1, 10000),
+        "how many agents may probe one host in a day, one after the other; 40 take half a day, "
+        "each 17 minutes for 50 pages at 20 s",
     )
     probe_pages_per_day: int = setting(
         1_000_000,
-        unit="pages",
-        least=1,
-        most=10**12,
-        reason="how many pages one agent is given to probe in a day; the default is 20,000 hosts "
-        "of 50 pages; what is over it is predicted",
+        Range("pages", 1, 10**12),
+        "how many pages one agent is given to probe in a day; the default is 20,000 hosts of 50 "
+        "pages; what is over it is predicted",
     )
     probe_large_share: float = setting(
         0.02,
-        unit="share",
-        least=0,
-        most=1,
-        reason="what share of the hosts, the largest, is probed by every agent; the largest 2% "
-        "have half of all bytes",
+        Range("share", 0, 1),
+        "what share of the hosts, the largest, is probed by every agent; the largest 2% have half "
+        "of all bytes",
     )
     parallel_probes: int = setting(
         400,
-        unit="hosts",
-        least=1,
-        most=100000,
-        reason="how many hosts one agent may hold for probing, at most twice those that it "
-        "fetches from in parallel; nobody else can probe them meanwhile",
+        Range("hosts", 1, 100000),
+        "how many hosts one agent may hold for probing, at most twice those that it fetches from "
+        "in parallel; nobody else can probe them meanwhile",
     )
     refetch_share: float = setting(
         0.01,
-        unit="share",
-        least=0,
-        most=1,
-        reason="what share of an agent's requests of a round other agents fetch again to compare; "
-        "an agent that invents is found, and hosts hardly notice; 0: none",
+        Range("share", 0, 1),
+        "what share of an agent's requests of a round other agents fetch again to compare; an "
+        "agent that invents is found, and hosts hardly notice; 0: none",
     )
     min_refetch_pages: int = setting(
         30,
-        unit="pages",
-        least=0,
-        most=10_000,
-        reason="at least so many pages of each agent are fetched again after a round; a hundredth "
-        "of a small crawl is too little to judge by",
+        Range("pages", 0, 10_000),
+        "at least so many pages of each agent are fetched again after a round; a hundredth of a "
+        "small crawl is too little to judge by",
     )
     max_refetch_pages: int = setting(
         200,
-        unit="pages",
-        least=1,
-        most=10_000,
-        reason="at most so many pages of each agent are fetched again after a round; more do not "
-        "make the judgement surer",
+        Range("pages", 1, 10_000),
+        "at most so many pages of each agent are fetched again after a round; more do not make the "
+        "judgement surer",
     )
     start_pages_per_unit: int = setting(
         1_000,
-        unit="pages",
-        least=0,
-        most=10**6,
-        reason="how many start pages of a unit are kept, which other agents found or a list "
-        "brought; more are not kept",
+        Range("pages", 0, 10**6),
+        "how many start pages of a unit are kept, which other agents found or a list brought; more "
+        "are not kept",
     )
     plan_moves: float = setting(
         0.1,
-        unit="share",
-        least=0,
-        most=1,
-        reason="what share of the placed units a plan of the default method may move; a unit is "
-        "fetched whole by its new agent; a tenth keeps the makespan within 4% of the bound",
+        Range("share", 0, 1),
+        "what share of the placed units a plan of the default method may move; a unit is fetched "
+        "whole by its new agent; a tenth keeps the makespan within 4% of the bound",
     )
     max_address_age_s: float = setting(
         7.0 * DAY_S,
-        unit="s",
-        least=60,
-        most=3650 * DAY_S,
-        reason="how long the addresses of a host hold before its name is looked up again",
+        Range("s", 60, 3650 * DAY_S),
+        "how long the addresses of a host hold before its name is looked up again",
     )
     dns_retry_delay_s: float = setting(
         600.0,
-        unit="s",
-        least=1,
-        most=DAY_S,
-        reason="how long after a failure a host's name is looked up again; doubled with each, up "
-        "to a day",
+        Range("s", 1, DAY_S),
+        "how long after a failure a host's name is looked up again; doubled with each, up to a day",
     )
     plan_comparison_s: float = setting(
         20.0,
-        unit="s",
-        least=0,
-        most=HOUR_S,
-        reason="how long a preview of a plan also tries the methods that were not chosen; a "
-        "person waits",
+        Range("s", 0, HOUR_S),
+        "how long a preview of a plan also tries the methods that were not chosen; a person waits",
     )
     split_interval_s: float = setting(
         20.0,
-        unit="s",
-        least=0,
-        most=DAY_S,
-        reason="pause between two requests to a split host, whoever sends them; as an agent keeps "
-        "it alone",
+        Range("s", 0, DAY_S),
+        "pause between two requests to a split host, whoever sends them; as an agent keeps it "
+        "alone",
     )
     tick_batch_rows: int = setting(
         5_000,
-        unit="rows",
-        least=10,
-        most=10**6,
-        reason="how many units of one agent one step of a tick handles; the rest follows with the "
-        "next",
+        Range("rows", 10, 10**6),
+        "how many units of one agent one step of a tick handles; the rest follows with the next",
     )
     join_token_s: float = setting(
         72.0 * HOUR_S,
-        unit="s",
-        least=60,
-        most=30 * DAY_S,
-        reason="how long a new join token can be used; a partner installs within a long week-end; "
-        "a forgotten token must die",
+        Range("s", 60, 30 * DAY_S),
+        "how long a new join token can be used; a partner installs within a long week-end; a "
+        "forgotten token must die",
     )

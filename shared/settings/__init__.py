@@ -10,7 +10,7 @@
 Which settings there are, and what must fit together, is each program's own.
 """
 
-from shared.settings.fields import check_group, nearest, setting, shown
+from shared.settings.fields import Range, check_group, nearest, setting, shown
 from shared.settings.file import COMMAND_LINE, Form
 from shared.settings.renamed import Renamed
 from shared.settings.secrets import refuse_password
@@ -19,6 +19,7 @@ from shared.settings.texts import check_network, name_server
 __all__ = [
     "COMMAND_LINE",
     "Form",
+    "Range",
     "Renamed",
     "check_group",
     "check_network",

@@ -15,9 +15,10 @@ from functools import cache
 from typing import Any, Final, TypeVar, cast
 
 from shared.errors import SettingError
+from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["check_group", "nearest", "setting", "shown"]
+__all__ = ["Range", "check_group", "nearest", "setting", "shown"]
 
 _Value = TypeVar("_Value")
 _Group = TypeVar("_Group")
@@ -30,22 +31,26 @@ _KINDS: Final = {
 }
 
 
-def setting(
-    default: _Value,
-    *,
-    unit: str,
-    reason: str,
-    least: float | None = None,
-    most: float | None = None,
-    secret: bool = False,
-) -> _Value:
+@frozen
+class Range:
+    """The numbers that a setting may have, in a unit. None: no bound."""
+
+    unit: str
+    least: float | None = None
+    most: float | None = None
+
+
+def setting(default: _Value, unit: str | Range, reason: str, *, secret: bool = False) -> _Value:
     """Declare one field of a group.
 
+    unit: of a number, with its range where it has one; of a text, its form.
     reason: what it is, in a clause that stands alone, then why the default is so and what to do;
     the documented file and the console print it.
     secret: its value is never shown.
     """
-    about = {"unit": unit, "reason": reason, "least": least, "most": most, "secret": secret}
+    within = unit if isinstance(unit, Range) else Range(unit)
+    about = {"unit": within.unit, "least": within.least, "most": within.most}
+    about |= {"reason": reason, "secret": secret}
     declared: _Value = dataclasses.field(default=default, metadata=about)
     return declared
 

@@ -8,15 +8,18 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.collection.allowance import Pace
 from agent.collection.carrier import Carrier
 from agent.collection.orders import Order, OrderProgress, read_progress, write_orders
-from agent.collection.rate import Rate
-from agent.collection.segment_delivery import DeliveryClock, SegmentDelivery
+from agent.collection.segment_delivery import (
+    DeliveryClock,
+    SegmentDelivery,
+    TransferJournal,
+)
 from agent.collection.segment_records import SegmentRecord, SegmentRecords
 from agent.collection.segment_upload import RetryPolicy, SegmentSender
-from agent.collection.transfer_journal import TransferJournal
 from agent.collection.tus import TusClient
-from agent.link.backoff import Backoff
+from agent.link.call_schedule import Backoff
 from agent.link.client import ManagerClient
 from shared.archive.encode import encode_capture
 from shared.archive.writer import SegmentWriter
@@ -101,7 +104,7 @@ class Site:
 
         retries = retries or RetryPolicy(Backoff(1.0, 60.0), sleep=sleep)
         sender = SegmentSender(
-            TusClient(client, Rate(0)),
+            TusClient(client, Pace(lambda: 0)),
             chunk_bytes=CHUNK,
             may_send=lambda: self.may_send,
             retries=retries,

@@ -14,7 +14,7 @@ from agent.collection.orders import Order
 from agent.collection.retention import delete_archived
 from agent.collection.segment_records import SegmentRecord, SegmentRecords
 from agent.collection.segment_upload import RetryPolicy, StopSendingError
-from agent.link.backoff import Backoff
+from agent.link.call_schedule import Backoff
 from manager.db.segments import segments
 from manager.operations.segments.uploads import list_transfers
 from shared.archive.errors import DiskFullError

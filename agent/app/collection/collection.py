@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
-from agent.app.startup.settings_mapping import user_agent
 from agent.collection.allowance import Allowance, write_limits
 from agent.collection.orders import (
     Order,
@@ -30,7 +29,7 @@ from agent.collection.retention import apply_retention
 from agent.collection.segment_records import SegmentRecords
 from agent.collection.withdrawn_hosts import add_withdrawn, hosts_to_delete
 from agent.link.keys import Identity
-from agent.settings import Home, Settings
+from agent.settings import Settings
 from shared.archive.errors import DiskFullError
 from shared.day_times import window_text
 from shared.wire.sync import CollectionOrder, SendingLimits
@@ -50,13 +49,11 @@ END_S: Final = 5.0
 class AgentCollection:
     """Starts and ends the process that sends."""
 
-    def __init__(
-        self, runtime: Runtime, home: Home, session: CrawlSession, identity: Identity
-    ) -> None:
+    def __init__(self, runtime: Runtime, session: CrawlSession, identity: Identity) -> None:
         self._stopping = runtime.stopping
         self._clock = runtime.clock
         self._log_line = runtime.log_line
-        self._home = home
+        self._home = runtime.home
         self._session = session
         self._identity = identity
         self._known: set[str] = {order.id for order in read_orders(self._home.collection)}
@@ -192,7 +189,7 @@ def _process_for(settings: Settings, identity: Identity) -> SpawnProcess:
 
     return get_context("spawn").Process(
         target=run_process,
-        args=(settings, identity, user_agent(settings)),
+        args=(settings, identity),
         name="collection",
         daemon=True,
     )

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
-from agent.app.startup.settings_mapping import segment_info, user_agent
+from agent.app.startup.settings_mapping import segment_info
 from agent.collection.orders import add_site_order, read_progress, remove_site_order
 from agent.collection.process import collect
 from agent.control.lock import HomeLock
@@ -41,7 +41,7 @@ def collect_at_rest(settings: Settings, identity: Identity, log_line: LineLogger
         finally:
             ledger.close()
         order = add_site_order(home.collection, clock.epoch_ms())
-        collect(settings, identity, user_agent(settings), log_line=log_line)
+        collect(settings, identity, log_line=log_line)
         progress = read_progress(home.collection).get(order.id)
         remove_site_order(home.collection, order.id)
     finally:

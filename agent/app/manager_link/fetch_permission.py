@@ -8,6 +8,7 @@ machine's load).
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Final
 
 from agent.control.drain import Holds
 from agent.pipeline.permit import PermitGate
@@ -15,7 +16,9 @@ from agent.pipeline.ports.clock import Clock
 from shared.messages import Message
 from shared.windows import Windows
 
-__all__ = ["Permission"]
+__all__ = ["HOURLY_S", "Permission"]
+
+HOURLY_S: Final = 3600.0  # M4's rhythm in the source: so often a sleeping agent calls too
 
 
 class Permission:
@@ -84,6 +87,21 @@ class Permission:
         if self.gate.may_fetch():
             return None
         return Message("agent.no_permit", why=self.no_permit)
+
+    def rest_outside_hours(self, spread_s: float, unreported: int) -> tuple[int | None, float]:
+        """Return (by when this agent surely calls again, how long it rests); (None, 0): awake.
+
+        spread_s: so much before its hours begin it calls, as every site draws its own.
+        unreported: reports that wait; with any it does not sleep yet. The promise is kept on the
+        agent's own clock, also over a change of daylight saving: the end of the night is an
+        instant and not an hour of the day.
+        Source: seed 004, 5.1.5 (M4 is asked for every hour, also in the day).
+        """
+        if self.window_open or self._change_ms is None or unreported:
+            return None, 0.0
+        wake_ms = self._change_ms - round(spread_s * 1000)
+        rest_s = (wake_ms - self._clock.epoch_ms()) / 1000
+        return (wake_ms, min(rest_s, HOURLY_S)) if rest_s > 0 else (None, 0.0)
 
     def _update_hours(self) -> None:
         """Evaluate the hours again when they changed, or the clock was set back."""

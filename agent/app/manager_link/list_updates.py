@@ -9,8 +9,8 @@ from typing import Final
 from agent.app.manager_link.permit_use import PermitUse
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
+from agent.errors import LinkError
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
 from agent.link.poller import ListNumber, Poller
@@ -69,7 +69,7 @@ class ListUpdates:
             )
             return
         await self._session.list.replace(server_list)
-        if self._memory.reported_list != _name(held):
+        if self._memory.kept.list_told != _name(held):
             await self._report_finished_again(held)
         self._runtime.log_line(f"continuing with list {held.generation} of round {held.round}")
 

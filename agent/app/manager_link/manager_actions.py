@@ -44,10 +44,10 @@ class ManagerActions:
     ) -> None:
         self._runtime = runtime
         self._session = session
-        self._permits = permits
-        self._lists = lists
+        self.permits = permits
+        self.lists = lists
         self._settings = settings
-        self._commands = commands
+        self.commands = commands
         self._collection = collection
         self.message = ""  # from the manager, for the partner
 
@@ -56,15 +56,15 @@ class ManagerActions:
         for action in actions:
             match action:
                 case GrantPermit() | RevokePermit():
-                    self._permits.carry_out([action])
+                    self.permits.carry_out([action])
                 case ForgetReported():
                     self.forget_reported(action)
                 case TakeList():
-                    await self._lists.fetch()
+                    await self.lists.fetch()
                 case ApplySettings(settings):
                     self._settings.apply(settings)
                 case RunCommand():
-                    await self._commands.run(action)
+                    await self.commands.run(action)
                 case TakeOrders(orders):
                     self._collection.take_orders(orders)
                 case DropHosts(hosts, number):

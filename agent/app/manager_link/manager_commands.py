@@ -12,7 +12,6 @@ from agent.errors import HomeError
 from agent.link.actions import RunCommand
 from agent.link.link_memory import Memory
 from agent.link.poller import Poller
-from agent.settings import Home
 from shared.archive.errors import DiskFullError
 
 __all__ = ["ManagerCommands"]
@@ -24,7 +23,6 @@ class ManagerCommands:
     def __init__(
         self,
         runtime: Runtime,
-        home: Home,
         poller: Poller,
         memory: Memory,
         permission: Permission,
@@ -32,7 +30,6 @@ class ManagerCommands:
         lists: ListUpdates,
     ) -> None:
         self._runtime = runtime
-        self._home = home
         self._poller = poller
         self._memory = memory
         self._permission = permission
@@ -66,18 +63,12 @@ class ManagerCommands:
     def _update(self) -> None:
         """Start the launcher, which may stop this agent and tells the manager how it went."""
         try:
-            start_launcher(self._home.path)
+            start_launcher(self._runtime.home.path)
         except HomeError as error:
             self.update_result = str(error)[:1000]
 
     def _change_holds(self, name: str) -> None:
-        def change(holds: Holds) -> Holds:
-            match name:
-                case "pause":
-                    return holds.pause("manager")
-                case "drain":
-                    return holds.drain("manager")
-                case _:
-                    return holds.resume("manager")
-
-        self._permission.holds = change_holds(self._home.hold, change)
+        change = {"pause": Holds.pause, "drain": Holds.drain}.get(name, Holds.resume)
+        self._permission.holds = change_holds(
+            self._runtime.home.hold, lambda holds: change(holds, "manager")
+        )

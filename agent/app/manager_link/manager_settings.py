@@ -7,9 +7,9 @@ from dataclasses import replace
 from agent.app.collection.collection import AgentCollection
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
-from agent.app.site.site import ca_file_of, capacity_of
+from agent.app.site.site import capacity_of
 from agent.app.startup.settings_mapping import blocked_by
-from agent.link.client import ManagerClient
+from agent.link.client import ManagerClient, ManagerRoute
 from agent.link.poller import Poller
 from agent.settings import Settings, tightened
 from shared.errors import SettingError
@@ -45,7 +45,7 @@ class ManagerSettings:
     def change_site(self, site: Settings) -> None:
         """Apply other settings of the site; the manager's requests still hold."""
         self._site = site
-        self._client.change_route(ca_file=ca_file_of(site), proxy=site.manager.proxy)
+        self._client.change_route(ManagerRoute.of(site))
         self._poller.capacity = capacity_of(site)
         settings = tightened(site, self._requested)
         self.tightened = _limits(self._requested) if settings != site else ()

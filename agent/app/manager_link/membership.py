@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.manager_link.permit_use import PermitUse
-from agent.app.reporting.report_schedule import Reporting
+from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
 from agent.control.drain import change_holds
+from agent.errors import LinkError
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError
 from agent.link.poller import Poller
-from agent.settings import Home
 
 __all__ = ["Membership"]
 
@@ -24,22 +23,20 @@ class Membership:
     def __init__(
         self,
         runtime: Runtime,
-        home: Home,
         client: ManagerClient,
         poller: Poller,
         permission: Permission,
         permits: PermitUse,
         session: CrawlSession,
-        reporting: Reporting,
+        reports: Reports,
     ) -> None:
         self._runtime = runtime
-        self._home = home
         self._client = client
         self._poller = poller
         self._permission = permission
         self._permits = permits
         self._session = session
-        self._reporting = reporting
+        self._reports = reports
 
     @property
     def must_leave(self) -> bool:
@@ -47,7 +44,7 @@ class Membership:
         holds = self._permission.holds
         if not holds.drained or holds.handed_back:
             return False
-        return self._session.is_quiet and not self._reporting.unreported
+        return self._session.is_quiet and not self._reports.unreported
 
     @property
     def must_join(self) -> bool:
@@ -72,5 +69,5 @@ class Membership:
 
     def _remember(self, *, handed_back: bool) -> None:
         self._permission.holds = change_holds(
-            self._home.hold, lambda holds: replace(holds, handed_back=handed_back)
+            self._runtime.home.hold, lambda holds: replace(holds, handed_back=handed_back)
         )

@@ -11,20 +11,19 @@ import random
 import uuid
 
 from agent.adapters.clock import SystemClock
-from agent.app.manager_link.manager_client import client_of
 from agent.app.site.site import capacity_of
 from agent.app.startup.agent_run import identity_of
-from agent.app.startup.settings_mapping import version
+from agent.control.launcher_program import note_synced
 from agent.control.load import LoadGuard
 from agent.control.lock import HomeLock
-from agent.control.synced_version import note_synced
 from agent.link.actions import View
-from agent.link.backoff import Backoff
-from agent.link.call_schedule import CallSchedule
+from agent.link.call_schedule import Backoff, CallSchedule
+from agent.link.client import client_of
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
 from agent.link.poller import Caller, Poller, ResumedLink
 from agent.settings import Home, Settings, check_can_run
+from agent.settings.user_agent import version
 from shared.messages import Message
 from shared.wire.sync import SyncAnswer
 
@@ -46,7 +45,7 @@ def sync_once(settings: Settings) -> SyncAnswer:
         poller = Poller(
             Caller(identity.name, version(), uuid.uuid4().hex),
             CallSchedule(backoff, rng, clock.boottime_s()),
-            ResumedLink(held, memory.command_done),
+            ResumedLink(held, memory.kept.command_done),
             capacity_of(settings, LoadGuard(settings.pages.max_load_per_core, home.load).calm),
         )
         view = View("starting", clock.epoch_ms(), Message("agent.single_sync"))

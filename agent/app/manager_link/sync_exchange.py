@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from agent.app.runtime import Runtime
+from agent.errors import LinkError, RefusedError
 from agent.link.actions import Action, ForgetReported, View
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError, RefusedError, is_foreign
 from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
 from agent.link.poller import Poller
@@ -56,7 +56,7 @@ class SyncExchange:
             answer = await self._client.sync(request)
         except LinkError as error:
             # Another installation's no is none of this agent's matters.
-            self.foreign = error if is_foreign(error) else None
+            self.foreign = error if error.is_foreign else None
             self.refusal = None
             if isinstance(error, RefusedError) and not error.is_foreign:
                 self.refusal = error

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Final
 
 from agent.app.manager_link.completion import reportable_units
-from agent.app.manager_link.off_hours import rest_outside_hours
-from agent.app.reporting.agent_parts import AgentParts
-from agent.app.startup.settings_mapping import version
+from agent.app.manager_link.fetch_permission import Permission
+from agent.app.manager_link.manager_actions import ManagerActions
+from agent.app.manager_link.manager_settings import ManagerSettings
+from agent.app.reporting.reports import Reports
+from agent.app.runtime import Runtime
+from agent.app.session.fetch_conditions import ResourceGuards
+from agent.app.session.session import CrawlSession
+from agent.app.startup.settings_reload import SettingsSource
 from agent.collection.announcement import read_serving
 from agent.collection.withdrawn_hosts import read_withdrawn
 from agent.control.few_hosts import few_hosts
 from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, WaitRow
 from agent.link.actions import View
+from agent.link.keys import Identity
+from agent.link.poller import Poller
+from agent.link.report_delivery import Sender
 from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
 from agent.modules.frontier import Wait, WaitReason
 from agent.modules.kind_counts import KindCounts
+from agent.settings.user_agent import version
 from shared.messages import Message
 from shared.wire.sync import (
     Counters,
@@ -36,36 +46,52 @@ WAITS: Final = 100
 """Hosts that wait, for the status."""
 
 
+@dataclass(eq=False, repr=False)
 class AgentView:
-    """Reads the parts; changes none of them."""
+    """Reads the components of an agent, as a status is made of all of them; changes none.
 
-    def __init__(self, parts: AgentParts) -> None:
-        self._parts = parts
+    wake_early_s: so much before its hours begin the agent calls the manager.
+    """
+
+    runtime: Runtime
+    identity: Identity
+    session: CrawlSession
+    permission: Permission
+    guards: ResourceGuards
+    reports: Reports
+    sender: Sender
+    poller: Poller
+    actions: ManagerActions
+    settings: ManagerSettings
+    source: SettingsSource
+    wake_early_s: float
+
+    def __post_init__(self) -> None:
         self._rates = Rates()
-        self._started_ms = parts.runtime.clock.epoch_ms()
+        self._started_ms = self.runtime.clock.epoch_ms()
 
     def view(self) -> View:
         """Return what the next sync says."""
-        parts = self._parts
-        session = parts.session
+        session, clock = self.session, self.runtime.clock
         state, reason = self._state()
-        promise_ms, rest_s = self._sleep()
-        counted, crawl = session.reports.counters(), session.state()
-        held = parts.permission.gate.held
+        unreported = self.reports.unreported
+        promise_ms, rest_s = self.permission.rest_outside_hours(self.wake_early_s, unreported)
+        counted, crawl = session.reports.counters(), session.crawl.state()
+        held = self.permission.gate.held
         permit = None
         if held is not None:
-            remaining_ms = round(parts.permission.gate.remaining_s() * 1000)
+            remaining_ms = round(self.permission.gate.remaining_s() * 1000)
             permit = HeldPermit(epoch=held.epoch, remaining_ms=remaining_ms)
         return View(
             state=state,
-            clock_ms=parts.runtime.clock.epoch_ms(),
+            clock_ms=clock.epoch_ms(),
             reason=reason,
             promise_ms=promise_ms,
             rest_s=rest_s,
             permit=permit,
-            finished=reportable_units(session, parts.reporting.outbox, MAX_ITEMS),
+            finished=reportable_units(session, self.reports.outbox, MAX_ITEMS),
             addresses=tuple(session.reports.pending_addresses(MAX_ITEMS)),
-            rests=_rests(crawl, parts.runtime.clock.monotonic_s()),
+            rests=_rests(crawl, clock.monotonic_s()),
             counters=Counters(
                 requests=counted.requests,
                 pages=counted.pages,
@@ -79,45 +105,44 @@ class AgentView:
                 stopped=stopped_urls(session.crawl.stopped, session.crawl.given_up),
                 kinds=kinds_of_links(session.crawl.kinds),
             ),
-            renamed=tuple(RenamedSetting(old=one.old, new=one.new) for one in parts.renamed.found),
-            disk_free_bytes=parts.guards.disk.free_bytes,
-            reports_waiting=parts.reporting.unreported,
-            serving=read_serving(parts.home.collection),
-            withdrawn_held=read_withdrawn(parts.home.collection).number,
+            renamed=tuple(RenamedSetting(old=one.old, new=one.new) for one in self.source.renamed),
+            disk_free_bytes=self.guards.disk.free_bytes,
+            reports_waiting=unreported,
+            serving=read_serving(self.runtime.home.collection),
+            withdrawn_held=read_withdrawn(self.runtime.home.collection).number,
         )
 
     def status(self, *, stuck: Message | None) -> Status:
         """Return the whole for `prs status`. stuck: the component that makes no progress."""
-        parts = self._parts
-        session, permission = parts.session, parts.permission
-        counted, crawl, scope = session.reports.counters(), session.state(), session.scope
-        now_s = parts.runtime.clock.monotonic_s()
+        session, permission, clock = self.session, self.permission, self.runtime.clock
+        counted, crawl, scope = session.reports.counters(), session.crawl.state(), session.scope
+        now_s = clock.monotonic_s()
         pages_per_s, bytes_per_s = self._rates.note(now_s, counted.pages, counted.response_bytes)
-        waiting = parts.reporting.outbox.waiting()
-        refused = parts.reporting.outbox.refused()
-        held = parts.permission.gate.held
-        stops, notes = session.crawl, session.crawl
+        waiting = self.reports.outbox.waiting()
+        refused = self.reports.outbox.refused()
+        held = self.permission.gate.held
+        modules = session.crawl
         failures = session.reports.failures()
         failed = sum(failures.values())
         change_ms = None if permission.window_open else permission.window_change_ms
-        opens_s = _opens_s(change_ms, parts.runtime.clock.epoch_ms(), now_s)
+        opens_s = _opens_s(change_ms, clock.epoch_ms(), now_s)
         return Status(
-            name=parts.identity.name,
-            manager=parts.identity.manager,
+            name=self.identity.name,
+            manager=self.identity.manager,
             version=version(),
             pid=os.getpid(),
             started_ms=self._started_ms,
-            written_ms=parts.runtime.clock.epoch_ms(),
+            written_ms=clock.epoch_ms(),
             state=self._state()[0],
             reason=permission.reason,
-            message=parts.actions.message,
-            trouble=parts.poller.trouble,
-            reports_trouble=parts.sender.trouble,
-            round=parts.poller.in_force.round,
-            generation=parts.poller.in_force.generation,
+            message=self.actions.message,
+            trouble=self.poller.trouble,
+            reports_trouble=self.sender.trouble,
+            round=self.poller.in_force.round,
+            generation=self.poller.in_force.generation,
             epoch=None if held is None else held.epoch,
-            permit_remaining_s=parts.permission.gate.remaining_s(),
-            next_contact_s=max(0.0, parts.poller.next_s - parts.runtime.clock.boottime_s()),
+            permit_remaining_s=self.permission.gate.remaining_s(),
+            next_contact_s=max(0.0, self.poller.next_s - clock.boottime_s()),
             window_open=permission.window_open,
             window_change_ms=permission.window_change_ms,
             units=len(scope.jobs),
@@ -135,61 +160,59 @@ class AgentView:
             hosts=crawl.addresses,
             active_hosts=crawl.active,
             in_flight=crawl.in_flight,
-            held_bytes=session.held_bytes,
+            held_bytes=session.adapters.held.sum,
             backing_off=crawl.backing_off,
             backed_off=tuple(
                 BackOff(one.address, one.host, one.reason, one.strikes, one.until_s - now_s)
                 for one in crawl.backed_off
             ),
-            waits=tuple(_wait_row(one, now_s, opens_s) for one in session.waits(WAITS)),
-            denied=stops.denied.count("robots.txt"),
+            waits=tuple(_wait_row(one, now_s, opens_s) for one in modules.waits(WAITS)),
+            denied=modules.denied.count("robots.txt"),
             discovered=counted.discovered,
             reports_waiting=len(waiting),
             reports_bytes=sum(report.size_bytes for report in waiting),
             reports_refused=tuple(
                 Message("agent.report_waits", name=one.name, why=one.reason) for one in refused
             ),
-            disk_free_bytes=parts.guards.disk.free_bytes,
-            month_bytes=parts.guards.month.bytes,
-            worst_pause_ms=session.pauses.worst_s * 1000,
-            worst_commit_ms=session.pauses.worst_commit_s * 1000,
+            disk_free_bytes=self.guards.disk.free_bytes,
+            month_bytes=self.guards.month.bytes,
+            worst_pause_ms=session.loop.pauses.worst_s * 1000,
+            worst_commit_ms=session.loop.pauses.worst_commit_s * 1000,
             page_workers=session.page_workers[0],
             page_workers_replaced=session.page_workers[1],
-            tightened=parts.settings.tightened,
-            not_fetched=_stopped(stops.denied, stops.stopped, stops.given_up),
-            remarks=_stopped(notes.remarks, notes.skipped),
+            tightened=self.settings.tightened,
+            not_fetched=_stopped(modules.denied, modules.stopped, modules.given_up),
+            remarks=_stopped(modules.remarks, modules.skipped),
             links={
                 name: KindRow(one.links, one.pages, one.missing)
                 for name, one in session.crawl.kinds.by_name.items()
             },
-            renamed=tuple(one.message for one in parts.renamed.found),
+            renamed=tuple(one.message for one in self.source.renamed),
             wrong=self._problems(stuck, failures),
             stuck=stuck,
         )
 
     def _problems(self, stuck: Message | None, failures: dict[str, int]) -> tuple[Message, ...]:
         """Return what a person should mend, if it lasts."""
-        parts = self._parts
-        scope, crawl = parts.session.scope, parts.session.state()
-        permission = parts.permission
+        scope, crawl, permission = self.session.scope, self.session.crawl.state(), self.permission
         found = [permission.disk, permission.outbox, permission.crawl, stuck]
         done = len(scope.finished) + len(scope.resting)
         found.append(few_hosts(failures, done, crawl.unanswered))
-        if parts.poller.trouble:
-            found.append(Message("agent.manager_trouble", problem=parts.poller.trouble))
-        if parts.sender.trouble:
-            found.append(Message("agent.reports_trouble", problem=parts.sender.trouble))
+        if self.poller.trouble:
+            found.append(Message("agent.manager_trouble", problem=self.poller.trouble))
+        if self.sender.trouble:
+            found.append(Message("agent.reports_trouble", problem=self.sender.trouble))
         found += [
             Message("agent.report_refused", name=one.name, why=one.reason)
-            for one in parts.reporting.outbox.refused()
+            for one in self.reports.outbox.refused()
         ]
         return tuple(one for one in found if one is not None)
 
     def _state(self) -> tuple[AgentState, Message | None]:
-        permission = self._parts.permission
+        permission = self.permission
         reason = permission.reason
-        if self._parts.runtime.stopping.is_requested:
-            return "stopping", self._parts.runtime.stopping.reason
+        if self.runtime.stopping.is_requested:
+            return "stopping", self.runtime.stopping.reason
         if permission.holds.drained:
             return "draining", reason
         if permission.holds.paused:
@@ -198,20 +221,9 @@ class AgentView:
             return "asleep", reason
         if permission.short_of or permission.crawl:
             return "paused", reason
-        if self._parts.session.is_worked_off:
+        if self.session.is_worked_off:
             return "idle", reason or Message("agent.nothing_to_do")
         return ("working", None) if permission.gate.may_fetch() else ("starting", reason)
-
-    def _sleep(self) -> tuple[int | None, float]:
-        """Return (by when this agent surely calls again, how long it rests); (None, 0): awake."""
-        parts = self._parts
-        return rest_outside_hours(
-            is_open=parts.permission.window_open,
-            change_ms=parts.permission.window_change_ms,
-            now_ms=parts.runtime.clock.epoch_ms(),
-            spread_s=parts.wake_early_s,
-            unreported=parts.reporting.unreported,
-        )
 
 
 def _opens_s(opens_ms: int | None, now_ms: int, now_s: float) -> float:

@@ -1,33 +1,21 @@
-"""Schedule of reports: closes crawl logs and puts them, with found hosts, into the outbox.
+"""Schedule of reports: when a crawl log is closed, and when found hosts are handed over.
 
 A log goes when the hours have ended, at a time of the day, when the list is worked off (the round
 waits for it), when a probe was finished a while ago, when it is long, or every so often where a
 demonstration asks for it.
-Invariant: what is put into the outbox is on the disk before the ledger forgets it, and is named by
-what it was made of; so a crash between the two makes no second report, and where the first was sent
-meanwhile, as when the disk was full, the second is the same byte for byte, which counts once.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 
-from agent.adapters.reports import OutsideBatch
-from agent.app.session.session import CrawlSession
-from agent.control.robot_log import LineLogger
-from agent.link.link_memory import Memory
-from agent.link.manager_time import ManagerTime
-from agent.link.outbox import Outbox
-from agent.settings import ReportSettings, day_minutes
+from agent.settings import day_minutes
+from agent.settings.groups import ReportSettings
 from shared.frozen import frozen
-from shared.wire.server_list import UrlLine, encode
 
-__all__ = ["Moment", "ReportSchedule", "Reporting"]
+__all__ = ["Moment", "ReportSchedule"]
 
-HOSTS_A_REPORT: Final = 10_000
 PIECES_S: Final = 30.0  # pages for other pieces of a split host wait so long for more of them
 SETTLE_S: Final = 2.0  # a list that was just worked off may be followed by another at once
 
@@ -127,75 +115,3 @@ class ReportSchedule:
             if last < at.astimezone(UTC) <= now:
                 return True
         return False
-
-
-class Reporting:
-    """Moves what must be reported from the ledger to the outbox."""
-
-    def __init__(
-        self,
-        session: CrawlSession,
-        outbox: Outbox,
-        memory: Memory,
-        clock: ManagerTime,
-        log_line: LineLogger,
-    ) -> None:
-        """clock: by which logs get their times and names."""
-        self._session = session
-        self.outbox = outbox
-        self._memory = memory
-        self._clock = clock
-        self._log_line = log_line
-
-    @property
-    def open_log_bytes(self) -> int:
-        """Return the size of the log that grows."""
-        return self._session.ledger.open_log_bytes
-
-    @property
-    def unreported(self) -> int:
-        """Return the number of waiting reports: in the outbox, and the open log if it has lines."""
-        return len(self.outbox.waiting()) + bool(self.open_log_bytes)
-
-    @property
-    def has_hosts_waiting(self) -> bool:
-        """Return whether found hosts wait in the outbox."""
-        return any(report.kind == "hosts" for report in self.outbox.waiting())
-
-    async def close_log(self, reason: str) -> None:
-        """Close the open log and put it, and any that a crash left, into the outbox."""
-        self._session.ledger.close_log(self._clock.now_ms())
-        await self.hand_over_logs(reason)
-
-    async def hand_over_logs(self, reason: str) -> None:
-        """Put closed logs into the outbox."""
-        ledger = self._session.ledger
-        for log in ledger.closed_logs():
-            # Of another ledger, a log of the same number began at another time.
-            made_of = f"{log.key} {log.since_ms}"
-            minute = self._memory.log_minute(self._clock.now_ms(), made_of)
-            # Compressing takes seconds where a log is long; the crawl continues meanwhile.
-            key = f"{log.key}-{ledger.mark}"
-            report = await asyncio.to_thread(self.outbox.put_log, key, minute, log.body())
-            ledger.forget_log(log)
-            ledger.commit()
-            self._log_line(f"log of {report.size_bytes} bytes is ready to be sent: {reason}")
-
-    async def hand_over_hosts(self) -> int:
-        """Put hosts that were found into the outbox; return how many."""
-        count = 0
-        session = self._session
-        while batch := session.reports.take_outside(HOSTS_A_REPORT):
-            # Those of another ledger, which was moved away, may have the same numbers.
-            key = f"{batch.key}-{session.ledger.mark}"
-            await asyncio.to_thread(self.outbox.put_hosts, key, _lines(batch))
-            session.reports.forget_outside(batch)
-            session.ledger.commit()
-            count += len(batch.urls)
-        if count:
-            self._log_line(f"{count} URLs of other hosts are ready to be sent")
-        return count
-
-
-def _lines(batch: OutsideBatch) -> Iterator[bytes]:
-    return encode(UrlLine(one.url, one.referer) for one in batch.urls)

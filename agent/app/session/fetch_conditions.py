@@ -8,14 +8,43 @@ from __future__ import annotations
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
-from agent.app.site.resource_guards import ResourceGuards
+from agent.app.site.site import windows_of
+from agent.control.disk import DiskGuard
 from agent.control.drain import read_holds
+from agent.control.load import LoadGuard
+from agent.control.month import MonthlyBytes
 from agent.link.outbox import Outbox
 from agent.link.poller import Poller
-from agent.settings import Home
+from agent.settings import Home, Settings
+from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["FetchConditions"]
+__all__ = ["FetchConditions", "ResourceGuards"]
+
+
+@frozen
+class ResourceGuards:
+    """Guards of the site's resources: room on the disk, bytes of the month, load of the machine."""
+
+    disk: DiskGuard
+    month: MonthlyBytes
+    load: LoadGuard
+
+    @classmethod
+    def of(cls, settings: Settings) -> ResourceGuards:
+        """Return the guards that the settings ask for."""
+        home, zone = Home(settings.home), windows_of(settings).zone
+        return cls(
+            DiskGuard(home.path, settings.disk.reserve_bytes),
+            MonthlyBytes(home.month, settings.network.month_bytes, zone),
+            LoadGuard(settings.pages.max_load_per_core, home.load),
+        )
+
+    def retune(self, settings: Settings) -> None:
+        """Apply other limits."""
+        self.disk.retune(settings.disk.reserve_bytes)
+        self.month.retune(settings.network.month_bytes, windows_of(settings).zone)
+        self.load.retune(settings.pages.max_load_per_core)
 
 
 class FetchConditions:
@@ -24,7 +53,6 @@ class FetchConditions:
     def __init__(
         self,
         runtime: Runtime,
-        home: Home,
         session: CrawlSession,
         permission: Permission,
         guards: ResourceGuards,
@@ -33,7 +61,6 @@ class FetchConditions:
     ) -> None:
         """poller: reports how calm the machine is."""
         self._runtime = runtime
-        self._home = home
         self._session = session
         self._permission = permission
         self._guards = guards
@@ -54,8 +81,8 @@ class FetchConditions:
             last=last,
         )
         permission.outbox = self._outbox.full
-        permission.crawl = self._session.paused
-        permission.holds = read_holds(self._home.hold)
+        permission.crawl = self._session.loop.paused
+        permission.holds = read_holds(self._runtime.home.hold)
         reason = permission.reason
         if reason != self._reason:
             self._reason = reason

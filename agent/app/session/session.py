@@ -9,26 +9,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
-from agent.adapters.ledger import SqliteLedger
 from agent.adapters.ledger.trash import Trash
 from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerPages
-from agent.adapters.reports import DurableReports
 from agent.app.session.crawl_adapters import CrawlAdapters
 from agent.app.session.list_in_force import ListInForce
 from agent.app.startup.settings_mapping import blocked_by, crawl_limits, politeness
-from agent.modules.assemble import Crawl, CrawlState
-from agent.modules.frontier import Wait
+from agent.modules.assemble import Crawl
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.ports.clock import Clock
 from agent.pipeline.scope import Scope
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
-from agent.runners.loop_pauses import Pauses
 from agent.settings import Settings
-from shared.messages import Message
 
 __all__ = ["CrawlSession"]
 
@@ -38,32 +33,10 @@ _LAST_S: Final = 2.0  # for the modules to take in how the last requests ended
 
 
 class CrawlSession:
-    """Made by `open`, inside a running event loop."""
+    """One crawl. Make it inside a running event loop."""
 
     def __init__(
         self,
-        settings: Settings,
-        folder: Path,
-        adapters: CrawlAdapters,
-        crawl: Crawl,
-        runner: InProcessRunner,
-        loop: CrawlLoop,
-    ) -> None:
-        """Use `open`."""
-        self.settings = settings
-        self.list = ListInForce(adapters, crawl, runner, self._fail)
-        self._folder = folder
-        self._adapters = adapters
-        self._crawl = crawl
-        self._runner = runner
-        self._loop = loop
-        self._stop = asyncio.Event()
-        self._ended = asyncio.Event()
-        self._failed = False
-
-    @classmethod
-    def open(
-        cls,
         settings: Settings,
         folder: Path,
         name: str,
@@ -72,17 +45,19 @@ class CrawlSession:
         may_send: Callable[[], bool],
         may_start: Callable[[], bool],
         nursery: Nursery | None = None,
-    ) -> Self:
+    ) -> None:
         """Take up the crawl where its last commit left it.
 
         may_send: whether a request may be sent; may_start: whether one should be begun. nursery:
         forks page workers. Raises HomeError, DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
-        adapters = CrawlAdapters.open(
+        self.settings = settings
+        self.adapters = adapters = CrawlAdapters(
             settings, folder, name, clock, may_send=may_send, nursery=nursery
         )
-        crawl = Crawl(
+        self.ledger, self.reports = adapters.ledger, adapters.reports
+        self.crawl = crawl = Crawl(
             adapters.ports(clock),
             politeness(settings),
             crawl_limits(settings),
@@ -90,10 +65,14 @@ class CrawlSession:
             blocked,
             remarks=adapters.remarks,
         )
-        runner = InProcessRunner(CRAWL, crawl.make)
-        ledger, commit_s = adapters.ledger, settings.disk.commit_interval_s
-        loop = CrawlLoop(runner, crawl, ledger, clock, may_start, commit_s=commit_s)
-        return cls(settings, folder, adapters, crawl, runner, loop)
+        self._folder = folder
+        self._runner = runner = InProcessRunner(CRAWL, crawl.make)
+        commit_s = settings.disk.commit_interval_s
+        self.loop = CrawlLoop(runner, crawl, self.ledger, clock, may_start, commit_s=commit_s)
+        self.list = ListInForce(adapters, crawl, runner, self._fail)
+        self._stop = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._failed = False
 
     async def run(self) -> None:
         """Crawl until `halt`; then keep and commit all fetched pages.
@@ -101,7 +80,7 @@ class CrawlSession:
         Raises what a defect of a module raises; the ledger then keeps its last commit.
         """
         try:
-            await self._loop.run(self._stop, DRAIN_S + _LAST_S)
+            await self.loop.run(self._stop, DRAIN_S + _LAST_S)
         except BaseException:
             self._failed = True
             raise
@@ -111,30 +90,30 @@ class CrawlSession:
     async def halt(self) -> None:
         """Begin nothing more, let requests that are under way end, or be sent again later."""
         self._stop.set()
-        await self._adapters.fetcher.drain(DRAIN_S)
+        await self.adapters.fetcher.drain(DRAIN_S)
         await self._ended.wait()
 
     async def close(self) -> None:
         """Close everything."""
-        await self._adapters.close(failed=self._failed)
+        await self.adapters.close(failed=self._failed)
 
     def _fail(self, error: Exception) -> None:
         self._failed = True  # what it did half must not be committed
-        self._loop.fail(error)
+        self.loop.fail(error)
 
     def retune(self, settings: Settings) -> None:
         """Apply other settings; requests under way end under the earlier ones."""
         self.settings = settings
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
-        self._crawl.retune(politeness(settings), crawl_limits(settings), blocked)
-        self._adapters.fetcher.limit_rate(settings.network.bytes_per_s)
-        self._adapters.held.limit(settings.limits.body_memory_bytes)
+        self.crawl.retune(politeness(settings), crawl_limits(settings), blocked)
+        self.adapters.fetcher.limit_rate(settings.network.bytes_per_s)
+        self.adapters.held.limit(settings.limits.body_memory_bytes)
 
     def drop_pages(self) -> None:
         """Delete all pages that were collected here. Raises DiskFullError."""
         self.ledger.seal_segment()
-        if self._adapters.earlier is not None:
-            self._adapters.earlier.clear()
+        if self.adapters.earlier is not None:
+            self.adapters.earlier.clear()
         for path in (self._folder / SEGMENTS).iterdir():
             path.unlink()
         trash = Trash(self._folder)
@@ -143,78 +122,25 @@ class CrawlSession:
 
     def forget_hosts(self, hosts: Sequence[str]) -> None:
         """Take note that captures of hosts are deleted: nothing may refer to them."""
-        if self._adapters.earlier is not None:
-            self._adapters.earlier.forget(hosts)
-
-    @property
-    def ledger(self) -> SqliteLedger:
-        """Return the ledger of this crawl."""
-        return self._adapters.ledger
-
-    @property
-    def reports(self) -> DurableReports:
-        """Return the reports that wait for the manager."""
-        return self._adapters.reports
-
-    @property
-    def crawl(self) -> Crawl:
-        """Return the modules of the crawl, with their counts."""
-        return self._crawl
+        if self.adapters.earlier is not None:
+            self.adapters.earlier.forget(hosts)
 
     @property
     def scope(self) -> Scope:
         """Return the units of the agent."""
-        return self._crawl.scope
-
-    @property
-    def shares_hosts(self) -> bool:
-        """Return whether others crawl parts of its hosts at the same time."""
-        return self._crawl.shares_hosts
-
-    @property
-    def passed_bytes(self) -> int:
-        """Return how many bytes came in under a limit of the rate; 0: none was set yet."""
-        return self._adapters.fetcher.passed_bytes
-
-    @property
-    def held_bytes(self) -> int:
-        """Return how many bytes of bodies come in or wait to be read."""
-        return self._adapters.held.sum
-
-    @property
-    def paused(self) -> Message | None:
-        """Return why nothing is fetched, as far as disk and modules know; None: it may be."""
-        return self._loop.paused
-
-    @property
-    def pauses(self) -> Pauses:
-        """Return for how long the loop was held up."""
-        return self._loop.pauses
-
-    @property
-    def turns(self) -> int:
-        """Return how many turns the loop has taken."""
-        return self._loop.turns
+        return self.crawl.scope
 
     @property
     def page_workers(self) -> tuple[int, int]:
         """Return how many processes read pages, and how many a page ended."""
-        worker = self._adapters.worker
+        worker = self.adapters.worker
         return (len(worker.workers), worker.replaced) if isinstance(worker, WorkerPages) else (0, 0)
-
-    def state(self) -> CrawlState:
-        """Return the present state of the crawl."""
-        return self._crawl.state()
-
-    def waits(self, limit: int) -> list[Wait]:
-        """Return hosts that wait for their next request, the longest first."""
-        return self._crawl.waits(limit)
 
     @property
     def is_quiet(self) -> bool:
         """Return whether no request, page or result just received is under way."""
         idle = self._runner.idle
-        return idle and not self._crawl.at_work and not self.state().under_way
+        return idle and not self.crawl.at_work and not self.crawl.state().under_way
 
     @property
     def is_worked_off(self) -> bool:

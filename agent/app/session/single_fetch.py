@@ -20,9 +20,14 @@ from typing import Final
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher
-from agent.app.session.resolver import resolver_of
 from agent.app.session.visit import ANSWERED, Hop, Visit, hop_of
-from agent.app.startup.settings_mapping import blocked_by, crawl_limits, fetch_options, page_limits
+from agent.app.startup.settings_mapping import (
+    blocked_by,
+    crawl_limits,
+    fetch_options,
+    page_limits,
+    resolver_of,
+)
 from agent.modules.counts import StopCounts
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Filter

@@ -17,7 +17,7 @@ from typing import Final
 from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.manager_link.sync_exchange import SyncExchange
-from agent.app.reporting.report_schedule import Reporting
+from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
 from agent.errors import LinkError, RefusedError, shown_installation
@@ -38,14 +38,14 @@ class SingleRun:
         runtime: Runtime,
         session: CrawlSession,
         permission: Permission,
-        reporting: Reporting,
+        reports: Reports,
         exchange: SyncExchange,
         collection: AgentCollection,
     ) -> None:
         self._runtime = runtime
         self._session = session
         self._permission = permission
-        self._reporting = reporting
+        self._reports = reports
         self._exchange = exchange
         self._collection = collection
         self._was_open = False
@@ -82,7 +82,7 @@ class SingleRun:
         is_open = permission.window_open
         self._was_open = self._was_open or is_open
         if permission.holds.drained:
-            if permission.holds.handed_back and not self._reporting.unreported:
+            if permission.holds.handed_back and not self._reports.unreported:
                 return Message("agent.stop_drained")
         elif not self._is_all_reported():
             self._answers_at_news = answers
@@ -114,7 +114,7 @@ class SingleRun:
         poller = self._exchange.poller
         return (
             self._session.is_quiet
-            and not self._reporting.unreported
+            and not self._reports.unreported
             and not self._session.reports.pending_finished(1)
             and poller.acknowledged == poller.in_force
         )

@@ -1,14 +1,22 @@
-"""Supervision of a running agent: quiet jobs four times a second, all checks each second."""
+"""Supervision of a running agent: quiet jobs four times a second, all checks each second.
+
+The last of the checks writes `status.json`, for `prs status`.
+"""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from typing import Final, Protocol
 
+from agent.app.reporting.agent_view import AgentView
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
+from agent.app.session.watchdog import Watchdog
+from agent.control.status import Status, write_status
 from agent.link.poller import Poller
 
-__all__ = ["PeriodicCheck", "Supervisor"]
+__all__ = ["PeriodicCheck", "StatusFile", "Supervisor"]
 
 PAUSE_S: Final = 0.25
 SECOND_S: Final = 1.0
@@ -57,3 +65,26 @@ class Supervisor:
         self._second_s = now_s
         for one in self._checks:
             await one.check()
+
+
+class StatusFile:
+    """Writes and shows the status each second."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        agent_view: AgentView,
+        watchdog: Watchdog,
+        show_status: Callable[[Status], None],
+    ) -> None:
+        self._path = runtime.home.status
+        self._agent_view = agent_view
+        self._watchdog = watchdog
+        self._show_status = show_status
+
+    async def check(self) -> None:
+        """Write and show the present status."""
+        status = self._agent_view.status(stuck=self._watchdog.check())
+        with contextlib.suppress(OSError):  # it is only for people, and of this second
+            write_status(self._path, status)
+        self._show_status(status)

@@ -11,18 +11,17 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from agent.app.manager_link.certificate_dates import check_dates, is_about_dates
-from agent.app.manager_link.manager_client import client_of
-from agent.app.session.network_check import (
+from agent.app.site.network_checks import (
     LOOK_UP_S,
     LOOK_UP_TRIES,
+    check_dates,
     check_page_route,
     host_asked_for,
+    is_about_dates,
     without_password,
 )
-from agent.app.site.site import windows_of
+from agent.app.site.site import files_needed, windows_of
 from agent.app.startup.agent_run import identity_of
-from agent.app.startup.file_limits import files_needed
 from agent.app.startup.start_methods import describe_start_methods, outdated_schedule_command
 from agent.control.disk import free_bytes
 from agent.control.doctor import (
@@ -38,7 +37,7 @@ from agent.control.drain import read_holds
 from agent.control.lock import holder_of
 from agent.control.updates import check_updates
 from agent.errors import HomeError, LinkError, RefusedError
-from agent.link.http_hints import remedy
+from agent.link.client import client_of
 from agent.link.keys import Identity
 from agent.settings import Home, Settings, check_can_run
 from agent.settings.texts import is_loopback
@@ -213,7 +212,7 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
             said = Message("doctor.manager_other", manager=identity.manager, problem=error.message)
             return [*checks, Check("manager", said, _route_remedy(said))]
         reached = Check("manager", Message("doctor.manager_answers", manager=identity.manager))
-        return [*checks, reached, Check("key", error.message, remedy(error))]
+        return [*checks, reached, Check("key", error.message, error.remedy)]
     except (LinkError, HomeError) as error:
         if is_about_dates(error):
             now = datetime.now(UTC)

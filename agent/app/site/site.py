@@ -1,19 +1,23 @@
-"""A site's settings: hours, connection to the manager, capacity."""
+"""A site's settings: its hours, its capacity, and how many files they need."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import contextlib
+import resource
 from typing import Final
 
+from agent.control.robot_log import LineLogger
 from agent.control.zone import zone_named
-from agent.settings import NetworkSettings, Settings, day_windows, window_minutes
+from agent.settings import Settings, day_windows, window_minutes
+from agent.settings.crawl import NetworkSettings
 from shared.day_hours import DAY_NAMES
 from shared.windows import Windows
 from shared.wire.sync import Capacity, DayHours
 
-__all__ = ["ca_file_of", "capacity_of", "windows_of"]
+__all__ = ["allow_files", "capacity_of", "files_needed", "windows_of"]
 
 MONTH_S: Final = 30.44 * 86_400
+OTHER_FILES: Final = 64  # database, segment, log, name servers, the manager, Python itself
 HOURS_TOLD: Final = 24  # windows a day that the wire takes
 
 
@@ -28,12 +32,6 @@ def windows_of(settings: Settings) -> Windows:
         days,
         dates,
     )
-
-
-def ca_file_of(settings: Settings) -> Path | None:
-    """Return the file of authorities that judge the manager's certificate; None: the system's."""
-    name = settings.manager.ca_file
-    return settings.home / name if name else None
 
 
 def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
@@ -57,6 +55,26 @@ def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
         days=_days_of(windows),
         zone=getattr(windows.zone, "key", None) or "UTC",
     )
+
+
+def files_needed(settings: Settings) -> int:
+    """Return how many files and connections an agent has open at most."""
+    return 3 * settings.network.parallel_hosts + OTHER_FILES
+
+
+def allow_files(settings: Settings, log_line: LineLogger) -> None:
+    """Raise this process's limit as far as that goes, and log where it does not."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = files_needed(settings)
+    if soft >= wanted:
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    if hard < wanted:
+        log_line(
+            f"{hard} open files are allowed, and {settings.network.parallel_hosts} hosts at a time "
+            f"may need {wanted}: raise the limit (ulimit -n), or lower network.parallel_hosts"
+        )
 
 
 def _days_of(windows: Windows) -> tuple[DayHours, ...]:

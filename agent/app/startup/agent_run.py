@@ -1,4 +1,5 @@
-"""Start of an agent: checks that this process may work in this home, then runs it.
+"""Start of an agent: checks that this process may work in this home, ends a change of its key
+(docs/adr/0154), then runs it.
 
 Invariant: a message names each missing thing and the command that mends it, before any start.
 """
@@ -6,25 +7,32 @@ Invariant: a message names each missing thing and the command that mends it, bef
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
+import os
+import random
+import socket
 from typing import Literal
 
 from agent.adapters.allocator import keep_freed_memory
+from agent.adapters.clock import SystemClock
+from agent.app.site.site import allow_files
 from agent.app.startup.composition import RunOptions, run_until_stopped
-from agent.app.startup.file_limits import allow_files
 from agent.app.startup.running_agent import RunResult
 from agent.app.startup.settings_mapping import blocked_by
 from agent.control.lock import HeldError, Holder, HomeLock, end, holder_of, hung_process
-from agent.control.notify import notify_systemd
 from agent.control.robot_log import LineLogger, RobotLog
 from agent.control.status import Status
-from agent.errors import HomeError, LinkError
-from agent.link.keys import Identity, is_renewing, read_identity
+from agent.errors import HomeError, LinkError, RefusedError
+from agent.link.client import client_of
+from agent.link.keys import UNKNOWN_KEY, Identity, is_renewing, read_identity, renew
+from agent.link.link_memory import Memory
 from agent.runners.event_gathering import new_event_loop
 from agent.settings import Home, Settings, check_can_run, check_manager_url
 from shared.messages import Message
+from shared.wire.names import hash_of_key
 
-__all__ = ["Replace", "identity_of", "run_agent"]
+__all__ = ["Replace", "identity_of", "notify_systemd", "renew_key", "run_agent"]
 
 Replace = Literal["never", "hung", "always"]
 
@@ -89,17 +97,70 @@ def run_agent(
         lock.release()
 
 
+def notify_systemd(text: str = "WATCHDOG=1") -> None:
+    """Send a state to the service manager that started this process, by sd_notify(3).
+
+    Without one, do nothing.
+    """
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    if address.startswith("@"):  # a name that is in no file system
+        address = "\0" + address[1:]
+    with (
+        contextlib.suppress(OSError),
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender,
+    ):
+        sender.sendto(text.encode(), address)
+
+
 def _with_key(settings: Settings, identity: Identity, log_line: LineLogger) -> Identity:
     """Return the identity; a change of the key that was begun is ended first."""
     if not is_renewing(Home(settings.home)):
         return identity
-    from agent.app.startup.key_change import renew_key  # noqa: PLC0415  # rarely needed
-
     try:
         return renew_key(settings, identity)
     except LinkError as error:  # the next start tries again
         log_line(f"the new key of `prs rekey` is not in use yet: {error}")
         return identity
+
+
+def renew_key(settings: Settings, identity: Identity) -> Identity:
+    """Replace the key, or end what an earlier try began; the caller holds the home's lock.
+
+    Raises HomeError, LinkError: the home is unchanged.
+    """
+    home = Home(settings.home)
+
+    async def hand_in(key: str) -> None:
+        async with client_of(settings, identity) as client:
+            await client.change_key(key)
+
+    async def is_known(coming: Identity) -> bool:
+        try:
+            async with client_of(settings, coming) as client:
+                await client.is_restart()
+        except RefusedError as error:
+            if error.status == UNKNOWN_KEY:
+                return False
+            raise
+        return True
+
+    renewed = asyncio.run(renew(home, identity, hand_in, is_known))
+    _keep_place(home, identity, renewed)
+    return renewed
+
+
+def _keep_place(home: Home, before: Identity, now: Identity) -> None:
+    """Record for the new key where the old one was used (docs/adr/0109).
+
+    As another key it would wait for no copy, and one may be at work with a permit of the old key.
+    """
+    clock, rng = SystemClock(), random.SystemRandom()
+    memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), rng=rng)
+    key_hash, _, place = memory.kept.place.partition(" ")
+    if key_hash == hash_of_key(before.key):
+        memory.remember_location(f"{hash_of_key(now.key)} {place}")
 
 
 def _end_other(home: Home, replace: Replace, log_line: LineLogger) -> Holder | None:

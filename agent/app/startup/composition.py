@@ -13,55 +13,46 @@ from agent.adapters.clock import SystemClock
 from agent.adapters.pages.nursery import Nursery
 from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.conversation import Conversation
-from agent.app.manager_link.early_sync import EarlySync
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.manager_link.list_updates import ListUpdates
 from agent.app.manager_link.manager_actions import ManagerActions
-from agent.app.manager_link.manager_client import client_of
 from agent.app.manager_link.manager_commands import ManagerCommands
 from agent.app.manager_link.manager_settings import ManagerSettings
 from agent.app.manager_link.membership import Membership
 from agent.app.manager_link.permit_use import PermitUse
 from agent.app.manager_link.sync_exchange import SyncExchange
-from agent.app.manager_link.sync_followup import SyncFollowUp
-from agent.app.reporting.agent_parts import AgentParts
 from agent.app.reporting.agent_view import AgentView
-from agent.app.reporting.due_reports import DueReports
-from agent.app.reporting.report_loop import ReportLoop
-from agent.app.reporting.report_schedule import Reporting, ReportSchedule
-from agent.app.reporting.status_file import StatusFile
+from agent.app.reporting.report_schedule import ReportSchedule
+from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
-from agent.app.session.fetch_conditions import FetchConditions
+from agent.app.session.fetch_conditions import FetchConditions, ResourceGuards
 from agent.app.session.session import CrawlSession
 from agent.app.session.single_run import SingleRun
-from agent.app.session.supervision import PeriodicCheck, Supervisor
+from agent.app.session.supervision import PeriodicCheck, StatusFile, Supervisor
 from agent.app.session.watchdog import Watchdog
-from agent.app.site.resource_guards import ResourceGuards
 from agent.app.site.site import capacity_of, windows_of
 from agent.app.startup.running_agent import RunningAgent, RunResult
-from agent.app.startup.settings_mapping import permit_margin_s, version
+from agent.app.startup.settings_mapping import permit_margin_s
 from agent.app.startup.settings_reload import SettingsReload, SettingsSource
 from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.drain import read_holds
 from agent.control.home_location import home_location_of
-from agent.control.renamed_settings import RenamedSettings
 from agent.control.robot_log import LineLogger
-from agent.control.settings_watch import SettingsWatch
 from agent.control.status import Status
 from agent.control.stop import StopRequest
-from agent.link.backoff import Backoff
-from agent.link.call_schedule import CallSchedule
-from agent.link.client import ManagerClient
+from agent.link.call_schedule import Backoff, CallSchedule
+from agent.link.client import ManagerClient, client_of
 from agent.link.keys import Identity
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
 from agent.link.manager_time import ManagerTime
-from agent.link.outbox import Outbox, Report
+from agent.link.outbox import Outbox
 from agent.link.poller import Caller, Poller, ResumedLink
-from agent.link.report_delivery import Send, Sender
+from agent.link.report_delivery import Sender
 from agent.pipeline.permit import PermitGate
 from agent.settings import Home, Settings
+from agent.settings.user_agent import version
 from shared.frozen import frozen
 from shared.settings import Renamed
 from shared.wire import sync
@@ -94,12 +85,9 @@ async def run_until_stopped(
     Raises HomeError, SettingError; what a defect raises ends the process too, and cron or systemd
     starts the next one.
     """
-    source = SettingsSource(
-        SettingsWatch(Home(settings.home).settings),
-        options.reread or (lambda: settings),
-        RenamedSettings(options.renamed),
-    )
-    runtime = Runtime(SystemClock(), StopRequest(), log_line)
+    home = Home(settings.home)
+    source = SettingsSource(home.settings, options.reread or (lambda: settings), options.renamed)
+    runtime = Runtime(home, SystemClock(), StopRequest(), log_line)
     runtime.stopping.handle_signals()
     source.watch.handle_signal()
     async with client_of(settings, identity) as client:
@@ -120,7 +108,7 @@ def compose(
     options: RunOptions,
 ) -> RunningAgent:
     """Make the components of one run; nothing is sent or fetched yet."""
-    home, clock, rng = Home(settings.home), runtime.clock, random.SystemRandom()
+    home, clock, rng = runtime.home, runtime.clock, random.SystemRandom()
     windows = windows_of(settings)
     backoff = Backoff(settings.manager.backoff_s, settings.manager.max_backoff_s)
 
@@ -131,7 +119,7 @@ def compose(
     guards = ResourceGuards.of(settings)
     permission = Permission(PermitGate(clock, permit_margin_s(settings)), windows, clock)
     permission.holds = read_holds(home.hold)
-    session = CrawlSession.open(
+    session = CrawlSession(
         settings,
         home.crawl,
         identity.name,
@@ -148,14 +136,12 @@ def compose(
         limit_bytes=settings.disk.outbox_bytes,
         keep_logs_s=settings.disk.log_retention_s,
     )
-    sender = Sender(outbox, _send_by(client), clock=clock, backoff=backoff, rng=rng)
-    report_loop = ReportLoop(runtime, sender)
-    reporting = Reporting(session, outbox, memory, manager_time, runtime.log_line)
+    sender = Sender(outbox, client.send_report, clock=clock, backoff=backoff, rng=rng)
     schedule = ReportSchedule(
-        settings.reports, windows.zone, memory.spread_minute, clock.monotonic_s()
+        settings.reports, windows.zone, memory.kept.spread_minute, clock.monotonic_s()
     )
-    due_reports = DueReports(runtime, session, permission, reporting, schedule, report_loop)
-    collection = AgentCollection(runtime, home, session, identity)
+    reports = Reports(runtime, session, permission, outbox, memory, manager_time, schedule, sender)
+    collection = AgentCollection(runtime, session, identity)
 
     # The conversation: the poller decides, the others carry out.
     requested = sync.Settings(sending=read_limits(home.collection))
@@ -164,7 +150,7 @@ def compose(
         CallSchedule(backoff, rng, clock.boottime_s()),
         ResumedLink(
             server_list.held(),
-            memory.command_done,
+            memory.kept.command_done,
             bool(read_orders(home.collection)),
             requested,
         ),
@@ -185,38 +171,34 @@ def compose(
     manager_settings = ManagerSettings(
         runtime, settings, requested, client, poller, session, collection
     )
-    commands = ManagerCommands(runtime, home, poller, memory, permission, session, lists)
-    membership = Membership(runtime, home, client, poller, permission, permits, session, reporting)
+    commands = ManagerCommands(runtime, poller, memory, permission, session, lists)
+    membership = Membership(runtime, client, poller, permission, permits, session, reports)
     actions = ManagerActions(
         runtime, session, permits, lists, manager_settings, commands, collection
     )
     agent_view = AgentView(
-        AgentParts(
-            runtime=runtime,
-            home=home,
-            identity=identity,
-            session=session,
-            permission=permission,
-            guards=guards,
-            reporting=reporting,
-            sender=sender,
-            poller=poller,
-            actions=actions,
-            settings=manager_settings,
-            renamed=source.renamed,
-            wake_early_s=memory.spread_minute * 60.0,
-        )
+        runtime,
+        identity,
+        session,
+        permission,
+        guards,
+        reports,
+        sender,
+        poller,
+        actions,
+        manager_settings,
+        source,
+        wake_early_s=memory.kept.spread_minute * 60.0,
     )
     exchange = SyncExchange(runtime, client, poller, memory, manager_time, agent_view.view)
-    follow_up = SyncFollowUp(runtime, home, permission, report_loop)
     conversation = Conversation(
-        runtime, exchange, actions, permits, lists, commands, membership, follow_up
+        runtime, session, exchange, actions, membership, permission, reports
     )
 
     # Supervision: these checks run each second, in this order.
     watchdog = Watchdog(runtime, session, permission, conversation, poller)
     single_run = (
-        SingleRun(runtime, session, permission, reporting, exchange, collection)
+        SingleRun(runtime, session, permission, reports, exchange, collection)
         if options.once
         else None
     )
@@ -227,14 +209,14 @@ def compose(
             source,
             permission,
             guards,
-            due_reports,
+            reports,
             manager_settings,
             poller,
         ),
-        FetchConditions(runtime, home, session, permission, guards, outbox, poller),
-        due_reports,
-        EarlySync(runtime, session, outbox, permission, membership, poller),
-        StatusFile(home.status, agent_view, watchdog, options.show_status),
+        FetchConditions(runtime, session, permission, guards, outbox, poller),
+        reports,
+        conversation,
+        StatusFile(runtime, agent_view, watchdog, options.show_status),
         *([single_run] if single_run else []),
     )
     return RunningAgent(
@@ -242,18 +224,7 @@ def compose(
         session,
         conversation,
         collection,
-        reporting,
-        report_loop,
+        reports,
         Supervisor(runtime, session, poller, checks),
         single_run,
     )
-
-
-def _send_by(client: ManagerClient) -> Send:
-    """Return the delivery of one report by its kind."""
-
-    async def send(report: Report) -> None:
-        deliver = client.send_log if report.kind == "log" else client.send_record
-        await deliver(report.path)
-
-    return send

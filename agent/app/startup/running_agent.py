@@ -12,8 +12,7 @@ from typing import Final
 
 from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.conversation import Conversation
-from agent.app.reporting.report_loop import ReportLoop
-from agent.app.reporting.report_schedule import Reporting
+from agent.app.reporting.reports import Reports
 from agent.app.session.session import CrawlSession
 from agent.app.session.single_run import SingleRun
 from agent.app.session.supervision import Supervisor
@@ -46,15 +45,14 @@ class RunningAgent:
     session: CrawlSession
     conversation: Conversation
     collection: AgentCollection
-    reporting: Reporting
-    report_loop: ReportLoop
+    reports: Reports
     supervisor: Supervisor
     single_run: SingleRun | None
 
     async def run(self) -> RunResult:
         """Run until the agent is to stop, or a component fails; then end in order."""
         try:
-            await self.reporting.hand_over_logs("written before the last crash")
+            await self.reports.hand_over_logs("written before the last crash")
             await self._run_side_by_side()
             await self.supervisor.check()
             await self.conversation.close()
@@ -71,7 +69,7 @@ class RunningAgent:
             self.session.run(),
             self.conversation.run(),
             self.supervisor.run(),
-            self.report_loop.run(),
+            self.reports.run(),
             self.collection.run(),
         )
         tasks = [loop.create_task(one) for one in loops]

@@ -1,4 +1,4 @@
-"""Settings translated into the options of each part, and into the robot's identity.
+"""Settings translated into the options of each part.
 
 Invariant: a setting that is not carried over here has no effect; tests hold the two lists together.
 """
@@ -6,21 +6,23 @@ Invariant: a setting that is not carried over here has no effect; tests hold the
 from __future__ import annotations
 
 import os
-from functools import cache
-from importlib import metadata
+from ipaddress import IPv6Address, ip_address
 from typing import Final
 
 import re2
 
 from agent.adapters.curl.options import FetchOptions, system_ca_file
+from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.adapters.pages.pool import WorkerOptions
 from agent.modules.filter import Blocked
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.page.limits import PageLimits
 from agent.pipeline.link_kinds import LinkKind
 from agent.settings import Settings
+from agent.settings.user_agent import user_agent, version
 from shared.archive.encode import SegmentInfo
 from shared.errors import SettingError
+from shared.naming import KINDS, AddressRules, NameServers
 
 __all__ = [
     "MOST_WORKERS",
@@ -30,27 +32,15 @@ __all__ = [
     "page_limits",
     "permit_margin_s",
     "politeness",
+    "resolver_of",
     "segment_info",
-    "user_agent",
-    "version",
     "worker_options",
 ]
 
+LOOK_UP_S: Final = 5.0  # for the first answer of a name server; twice as long with each try
+LOOK_UP_TRIES: Final = 3
 MOST_WORKERS: Final = 4
 """More than the process that fetches can keep busy."""
-
-
-@cache  # it stands in a file of the installation, which is read as a mail is
-def version() -> str:
-    """Return this program's version."""
-    return metadata.version("prsm")
-
-
-def user_agent(settings: Settings) -> str:
-    """Return how the robot presents itself: token, version, a page about it, a mail address."""
-    robot = settings.robot
-    about = "; ".join(filter(None, (f"+{robot.info_url}" if robot.info_url else "", robot.contact)))
-    return f"{robot.product_token}/{version()} ({about})"
 
 
 def politeness(settings: Settings) -> Politeness:
@@ -117,6 +107,24 @@ def fetch_options(settings: Settings) -> FetchOptions:
         source_address=network.source_address,
         proxy=network.proxy,
     )
+
+
+def resolver_of(
+    settings: Settings,
+    rules: AddressRules,
+    *,
+    timeout_s: float = LOOK_UP_S,
+    tries: int = LOOK_UP_TRIES,
+) -> DnsResolver:
+    """Return the resolver of this site."""
+    network = settings.network
+    source = ip_address(network.source_address) if network.source_address else None
+    kinds = KINDS
+    if source is not None and not network.proxy:  # by which the proxy is called, not the host
+        kinds = ("AAAA",) if isinstance(source, IPv6Address) else ("A",)
+    options = ResolverOptions(kinds, proxied=bool(network.proxy))
+    servers = NameServers(settings.dns.servers, timeout_s=timeout_s, tries=tries)
+    return DnsResolver(servers, rules.refusal, options)
 
 
 def page_limits(settings: Settings) -> PageLimits:

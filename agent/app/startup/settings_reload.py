@@ -2,40 +2,94 @@
 
 Invariant: a file that cannot be read, or under which no agent may run, changes nothing; it is
 reported once, and the crawl continues as before.
+A file is read when it is the same at two checks in a row: an editor may still be writing it.
+On a terminal SIGHUP means what it always does: the terminal is gone, and the agent ends.
 """
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.manager_link.manager_settings import ManagerSettings
-from agent.app.reporting.due_reports import DueReports
+from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
-from agent.app.site.resource_guards import ResourceGuards
-from agent.app.site.site import windows_of
-from agent.app.startup.file_limits import allow_files
+from agent.app.session.fetch_conditions import ResourceGuards
+from agent.app.site.site import allow_files, windows_of
 from agent.app.startup.settings_mapping import blocked_by
-from agent.control.renamed_settings import RenamedSettings
-from agent.control.settings_watch import SettingsWatch
 from agent.link.poller import Poller
 from agent.settings import SETTINGS_FILE, Settings, check_can_run, taken_up
 from shared.errors import SettingError
-from shared.frozen import frozen
+from shared.settings import Renamed
 
-__all__ = ["SettingsReload", "SettingsSource"]
+__all__ = ["SettingsReload", "SettingsSource", "SettingsWatch"]
+
+_FileState = tuple[int, int, int] | None
 
 
-@frozen
+class SettingsWatch:
+    """Watches one file by its time, size and inode."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the present file as read."""
+        self._path = path
+        self._read = self._last = self._file_state()
+        self._is_requested = False
+
+    def due(self) -> bool:
+        """Return whether the file should be read now; the caller then reads it."""
+        last, self._last = self._last, self._file_state()
+        stable = self._last == last and self._last != self._read
+        if not (self._is_requested or stable):
+            return False
+        self._is_requested, self._read = False, self._last
+        return True
+
+    def request(self) -> None:
+        """Request a read of the file at the next check, changed or not."""
+        self._is_requested = True
+
+    def handle_signal(self) -> None:
+        """Take SIGHUP as such a request, for as long as the loop runs."""
+        if not _on_terminal():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.request)
+
+    def restore_signal(self) -> None:
+        """Restore the default handling of the signal."""
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
+
+    def _file_state(self) -> _FileState:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
 class SettingsSource:
-    """The settings as this process reads them: the file, with the command line's values over it.
+    """The settings as this process reads them: the file, with the command line's values over it."""
 
-    watch: notices changes of the file. read: reads it again. renamed: settings given by old names.
-    """
+    def __init__(
+        self,
+        path: Path,
+        read: Callable[[], Settings],
+        read_renamed: Callable[[], tuple[Renamed, ...]],
+    ) -> None:
+        """read: the settings again; read_renamed: those given by old names. Raises SettingError."""
+        self.watch = SettingsWatch(path)
+        self.read = read
+        self.renamed = read_renamed()
+        self._read_renamed = read_renamed
 
-    watch: SettingsWatch
-    read: Callable[[], Settings]
-    renamed: RenamedSettings
+    def refresh_renamed(self) -> None:
+        """Find old names again; a file that cannot be read changes nothing."""
+        with suppress(SettingError):
+            self.renamed = self._read_renamed()
 
 
 class SettingsReload:
@@ -48,7 +102,7 @@ class SettingsReload:
         source: SettingsSource,
         permission: Permission,
         guards: ResourceGuards,
-        due_reports: DueReports,
+        reports: Reports,
         manager_settings: ManagerSettings,
         poller: Poller,
     ) -> None:
@@ -58,7 +112,7 @@ class SettingsReload:
         self._source = source
         self._permission = permission
         self._guards = guards
-        self._due_reports = due_reports
+        self._reports = reports
         self._manager_settings = manager_settings
         self._poller = poller
 
@@ -74,7 +128,7 @@ class SettingsReload:
         except SettingError as error:
             log_line(f"{SETTINGS_FILE} was changed and is not applied: {error}")
             return
-        self._source.renamed.refresh()
+        self._source.refresh_renamed()
         change = taken_up(self._site, wanted)
         if change.now:
             self._apply(change.settings)
@@ -90,9 +144,13 @@ class SettingsReload:
         windows = windows_of(settings)
         self._permission.retune(windows)
         self._guards.retune(settings)
-        self._due_reports.retune(settings)
+        self._reports.retune(settings)
         allow_files(settings, self._runtime.log_line)
         self._manager_settings.change_site(settings)
         if windows != before:
             # The next call may be an hour away, and what is fetched needs a permit.
             self._poller.call_soon(self._runtime.clock.boottime_s())
+
+
+def _on_terminal() -> bool:
+    return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))

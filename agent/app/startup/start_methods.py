@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from agent.adapters.clock import SystemClock
 from agent.app.site.site import windows_of
-from agent.control.cron_times import cron_times
+from agent.control.cron_times import UpdateTime, cron_times, update_time
 from agent.control.crontab import block_in, cron_command, read_crontab, with_block, write_crontab
 from agent.control.lock import holder_of
 from agent.control.units import (
@@ -28,7 +28,6 @@ from agent.control.units import (
     timer_path,
     unit_path,
 )
-from agent.control.update_time import UpdateTime, update_time
 from agent.control.zone import system_zone
 from agent.errors import HomeError
 from agent.link.link_memory import Memory
@@ -101,7 +100,7 @@ def _spread_minute(settings: Settings) -> int:
     home = Home(settings.home)
     rng = random.SystemRandom()
     memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), rng=rng)
-    return memory.spread_minute
+    return memory.kept.spread_minute
 
 
 def _update_words(home: Path) -> list[str]:

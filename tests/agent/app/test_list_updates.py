@@ -19,6 +19,7 @@ from agent.link.client import ManagerClient
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
 from agent.link.poller import ListNumber, Poller, ResumedLink
+from agent.settings import Home
 from shared.wire.gzip_stream import compress
 from tests.agent.fakes import FakeClock
 from tests.agent.link.pollers import make_poller
@@ -47,7 +48,7 @@ def begun(folder: Path, limit_bytes: int) -> tuple[ListUpdates, Poller, list[str
     session = SimpleNamespace(list=in_force, ledger=SimpleNamespace(commit=lambda: None))
     nothing: Any = None
     updates = ListUpdates(
-        Runtime(FakeClock(), nothing, lines.append),
+        Runtime(Home(folder), FakeClock(), nothing, lines.append),
         cast(ManagerClient, nothing),
         poller,
         server_list,

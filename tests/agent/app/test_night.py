@@ -15,13 +15,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.app.manager_link.fetch_permission import Permission
-from agent.app.manager_link.off_hours import rest_outside_hours
 from agent.app.reporting.report_schedule import Moment, ReportSchedule
 from agent.link.actions import GrantPermit, RevokePermit, TakeList, View
 from agent.link.poller import ListNumber
 from agent.modules.limits import Politeness
 from agent.pipeline.permit import PermitGate
-from agent.settings import ReportSettings
+from agent.settings.groups import ReportSettings
 from shared.windows import Windows
 from shared.wire.sync import Permit, SyncAnswer
 from tests.agent.fakes import FakeClock, Page
@@ -113,13 +112,8 @@ class Nights:
     def sync(self) -> None:
         """One sync, answered as a manager does that has one list."""
         is_open = self.permission.window_open
-        promise_ms, rest_s = rest_outside_hours(
-            is_open=is_open,
-            change_ms=self.permission.window_change_ms,
-            now_ms=self.clock.epoch_ms(),
-            spread_s=SPREAD_S,
-            unreported=len(self.world.started) - self.reported,
-        )
+        unreported = len(self.world.started) - self.reported
+        promise_ms, rest_s = self.permission.rest_outside_hours(SPREAD_S, unreported)
         state = "working" if is_open else "asleep"
         view = View(state, self.clock.epoch_ms(), promise_ms=promise_ms, rest_s=rest_s)  # type: ignore[arg-type]
         now_s = self.clock.boottime_s()

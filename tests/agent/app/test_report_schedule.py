@@ -16,12 +16,15 @@ import pytest
 
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.reports import DurableReports
-from agent.app.reporting.report_schedule import Moment, Reporting, ReportSchedule
+from agent.app.reporting.report_schedule import Moment, ReportSchedule
+from agent.app.reporting.reports import Reports
+from agent.app.runtime import Runtime
 from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
 from agent.link.outbox import Outbox
 from agent.pipeline.messages.links import Outside
-from agent.settings import Home, ReportSettings
+from agent.settings import Home
+from agent.settings.groups import ReportSettings
 from shared.archive.encode import SegmentInfo
 from shared.messages import Message
 from shared.wire.crawl_log import Comment, decode
@@ -168,8 +171,10 @@ class Desk:
         memory = Memory.open(self.home.link_state, epoch_ms=0, rng=Random(1))
         session: Any = SimpleNamespace(ledger=self.ledger, reports=self.reports)
         self.manager_time = ManagerTime(self.clock)
-        self.reporting = Reporting(
-            session, self.outbox, memory, self.manager_time, self.said.append
+        nothing: Any = None
+        runtime = Runtime(self.home, self.clock, nothing, self.said.append)
+        self.reporting = Reports(
+            runtime, session, nothing, self.outbox, memory, self.manager_time, nothing, nothing
         )
 
     def die(self) -> None:
@@ -233,11 +238,11 @@ def test_a_log_does_not_end_before_it_began(desk: Desk) -> None:
 
 def test_a_log_goes_from_the_ledger_to_the_outbox(desk: Desk) -> None:
     """Closed, compressed, and forgotten by the ledger; an empty one makes no report."""
-    assert desk.reporting.open_log_bytes == 0
+    assert desk.ledger.open_log_bytes == 0
     desk.fetched("http://a.jp/")
-    assert desk.reporting.open_log_bytes > 0
+    assert desk.ledger.open_log_bytes > 0
     asyncio.run(desk.reporting.close_log("scheduled"))
-    assert desk.reporting.open_log_bytes == 0
+    assert desk.ledger.open_log_bytes == 0
     assert desk.ledger.closed_logs() == []
     assert len(desk.keys()) == 1
     assert "scheduled" in desk.said[-1]

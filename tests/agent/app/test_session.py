@@ -28,9 +28,7 @@ def opened(folder: Path) -> CrawlSession:
     site = Settings(home=folder.parent)
     dns = replace(site.dns, servers=("127.0.0.1:1",))  # nobody answers there
     site = replace(site, pages=replace(site.pages, workers=0), dns=dns)
-    return CrawlSession.open(
-        site, folder, "prs1", CLOCK, may_send=lambda: True, may_start=lambda: True
-    )
+    return CrawlSession(site, folder, "prs1", CLOCK, may_send=lambda: True, may_start=lambda: True)
 
 
 def known(folder: Path) -> Earlier | None:
@@ -84,9 +82,9 @@ def test_the_loop_turns_while_a_list_is_taken(tmp_path: Path) -> None:
         crawl = asyncio.ensure_future(session.run())
         await asyncio.sleep(0)
         orders = tuple(Order(f"http://h{number}.invalid:80/") for number in range(UNITS))
-        before = session.turns
+        before = session.loop.turns
         assert await session.list.replace(ServerList(ListHead(1, 1), orders)) == set()
-        assert session.turns - before >= UNITS // CHANGES
+        assert session.loop.turns - before >= UNITS // CHANGES
         assert len(session.scope.jobs) == UNITS
         first = session.scope.jobs[orders[0].url]
         session.ledger.finish_job(first.number)

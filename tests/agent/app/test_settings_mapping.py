@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from agent.app.session.resolver import resolver_of
 from agent.app.startup.settings_mapping import (
     MOST_WORKERS,
     blocked_by,
@@ -18,14 +17,14 @@ from agent.app.startup.settings_mapping import (
     page_limits,
     permit_margin_s,
     politeness,
+    resolver_of,
     segment_info,
-    user_agent,
-    version,
     worker_options,
 )
 from agent.modules.seen import STRUCTURES
 from agent.settings import Settings
 from agent.settings.texts import CONTENT_CODINGS, SEEN_BY
+from agent.settings.user_agent import user_agent, version
 from shared.archive.content_coding import UNDERSTOOD
 from shared.errors import SettingError
 from shared.naming import AddressRules

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from agent.collection.rate import Pace, Rate
+from agent.collection.allowance import Pace
 
 
 def test_bytes_go_at_their_rate() -> None:
     """Ten seconds' worth takes ten seconds, but for the quarter that may go at once."""
-    now = [0.0]
-
-    async def sleep(seconds: float) -> None:
-        now[0] += seconds
-
-    async def send() -> None:
-        rate = Rate(1_000_000, clock=lambda: now[0], sleep=sleep)
-        for _ in range(160):
-            await rate.take(62_500)
-
-    asyncio.run(send())
-    assert 9.7 < now[0] <= 10.0
+    now_s = 0.0
+    pace = Pace(lambda: 1_000_000, clock=lambda: now_s)
+    for _ in range(160):
+        now_s += pace.wait_s(62_500)
+    assert 9.7 < now_s <= 10.0
 
 
 def test_a_pause_is_not_made_up_for() -> None:
     """After an idle hour no burst follows."""
-    now = [0.0]
-
-    async def sleep(seconds: float) -> None:
-        now[0] += seconds
-
-    async def send() -> None:
-        rate = Rate(1000, clock=lambda: now[0], sleep=sleep)
-        await rate.take(1000)
-        now[0] += 3600
-        await rate.take(1000)
-
-    asyncio.run(send())
-    assert 3601.5 < now[0] <= 3602.0
+    now_s = 0.0
+    pace = Pace(lambda: 1000, clock=lambda: now_s)
+    now_s += pace.wait_s(1000)
+    now_s += 3600
+    now_s += pace.wait_s(1000)
+    assert 3601.5 < now_s <= 3602.0
 
 
 def test_a_limit_may_change() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.notify import notify_systemd
+from agent.app.startup.agent_run import notify_systemd
+from agent.control.cron_times import UpdateTime
 from agent.control.units import (
     install_timer,
     install_unit,
@@ -20,7 +21,6 @@ from agent.control.units import (
     unit_text,
     update_text,
 )
-from agent.control.update_time import UpdateTime
 from agent.errors import HomeError
 from tests.programs import program
 

@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agent.control.cron_times import SAMPLES
-from agent.control.update_time import update_time
+from agent.control.cron_times import SAMPLES, update_time
 from shared.day_hours import day_hours
 from shared.windows import ALWAYS, Window, Windows
 

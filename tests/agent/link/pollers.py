@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from agent.link.backoff import Backoff
-from agent.link.call_schedule import CallSchedule
+from agent.link.call_schedule import Backoff, CallSchedule
 from agent.link.poller import Caller, Poller, ResumedLink
 from shared.wire.sync import Capacity
 

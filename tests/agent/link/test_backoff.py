@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.link.backoff import Backoff
+from agent.link.call_schedule import Backoff
 
 
 @given(st.integers(1, 10_000), st.integers(0, 100))

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from agent.errors import HomeError
+from agent.errors import FaultError, HomeError, LinkError, RefusedError, WaitError
 from agent.link.client import ManagerClient, tls_context
-from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.link.outbox import Report
 from shared.wire.names import hash_of_key
 from shared.wire.sync import SyncRequest
 
@@ -241,8 +241,8 @@ def test_reports_go_up_from_their_files(tmp_path: Path) -> None:
     path.write_bytes(b"prs1.202611210945\n" + b"z" * 200_000)
 
     async def work(client: ManagerClient) -> None:
-        await client.send_log(path)
-        await client.send_record(path)
+        await client.send_report(Report(1, "log", "a", 0, path))
+        await client.send_report(Report(2, "hosts", "a", 0, path))
 
     call(handler, work)
     assert seen == {

@@ -10,10 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agent.errors import HomeError
+from agent.errors import HomeError, LinkError
 from agent.link.client import ManagerClient, ManagerRoute
 from agent.link.connections import Connections
-from agent.link.errors import LinkError
 
 REFUSES = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
 
@@ -150,7 +149,7 @@ def test_another_proxy_holds_from_the_next_exchange_on() -> None:
             ) as client,
         ):
             for way in (ways[0], ways[1], ways[1]):
-                client.change_route(ca_file=None, proxy=way)
+                client.change_route(ManagerRoute(proxy=way))
                 with pytest.raises(LinkError, match="407 Proxy Authentication Required") as caught:
                     await client.is_restart()
                 assert "autumn" not in str(caught.value)

@@ -10,11 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from agent.errors import LinkError, RefusedError, WaitError
 from agent.link.actions import GrantPermit, RevokePermit, View
-from agent.link.backoff import Backoff
+from agent.link.call_schedule import Backoff
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError, RefusedError, WaitError
-from agent.link.installation import KnownInstallation
+from agent.link.keys import KnownInstallation
 from agent.link.poller import Poller
 from agent.settings import Home
 from shared.wire.installation import HEADER

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.errors import HomeError
-from agent.link.errors import LinkError, RefusedError
+from agent.errors import HomeError, LinkError, RefusedError
 from agent.link.keys import Identity, enrol, read_identity
 from agent.settings import Home
 from shared.wire.names import hash_of_key

@@ -39,18 +39,18 @@ def test_minute_and_command_are_remembered(tmp_path: Path) -> None:
     memory = opened(tmp_path / "m")
     memory.remember_command("c7")
     again = Memory.open(tmp_path / "m", epoch_ms=NOW_MS, rng=random.Random(99))
-    assert 0 <= again.spread_minute < 60
-    assert (again.spread_minute, again.command_done) == (memory.spread_minute, "c7")
+    assert 0 <= again.kept.spread_minute < 60
+    assert (again.kept.spread_minute, again.kept.command_done) == (memory.kept.spread_minute, "c7")
 
 
 def test_the_place_is_remembered(tmp_path: Path) -> None:
     """And one that was written before places were is none."""
     opened(tmp_path / "m").remember_location("key1 here")
-    assert opened(tmp_path / "m").location == "key1 here"
+    assert opened(tmp_path / "m").kept.place == "key1 here"
     values = json.loads((tmp_path / "m").read_bytes())
     del values["place"]
     (tmp_path / "m").write_text(json.dumps(values))
-    assert opened(tmp_path / "m").location == ""
+    assert opened(tmp_path / "m").kept.place == ""
 
 
 def test_two_logs_never_share_a_minute(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from agent.link.backoff import Backoff
-from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.link.call_schedule import Backoff
 from agent.link.outbox import Outbox, Report
 from agent.link.report_delivery import Sender
 from agent.settings import Home

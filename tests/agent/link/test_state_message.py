@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from agent.link.actions import View
-from agent.link.state_message import MOST_CHARS, state_message, state_text
+from agent.link.actions import MOST_CHARS, View
 from shared.messages import Message
 from shared.wire.sync import said
 from tests.agent.link.pollers import make_poller
@@ -47,5 +46,6 @@ def test_without_a_reason_there_is_none() -> None:
 )
 def test_what_no_manager_takes_is_a_sentence_only(reason: Message) -> None:
     """Another subject, or JSON that is too long."""
-    assert state_message(reason) is None
-    assert state_text(reason) == str(reason)[:1000]
+    view = View("paused", 1, reason)
+    assert view.state_message is None
+    assert view.state_text == str(reason)[:1000]

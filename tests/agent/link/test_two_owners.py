@@ -15,8 +15,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from agent.errors import LinkError, RefusedError
 from agent.link.actions import Action, GrantPermit, RevokePermit, TakeList, View
-from agent.link.errors import LinkError, RefusedError
 from agent.link.poller import ListNumber, ResumedLink
 from agent.pipeline.permit import PermitGate
 from shared.wire.sync import Permit, SyncAnswer, SyncRequest

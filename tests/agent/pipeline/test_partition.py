@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.pipeline.messages.turns import Due
 from agent.pipeline.partition import Partition, partition_of
 from agent.pipeline.spec import Key
-from agent.runners.routing import chooser
+from agent.runners.partitions import chooser
 
 
 @given(key=st.text(), count=st.integers(1, 9))

@@ -7,7 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.settings import NetworkSettings, PolitenessSettings, Settings, tightened
+from agent.settings import Settings, tightened
+from agent.settings.crawl import NetworkSettings, PolitenessSettings
 from shared.wire import sync
 
 HOME = Path("/nowhere")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.startup.settings_mapping import version
 from agent.app.startup.start_methods import STARTERS
 from agent.cli.questions import Answers
 from agent.settings import (
@@ -21,6 +20,7 @@ from agent.settings import (
     renamed_settings,
     write_settings,
 )
+from agent.settings.user_agent import version
 from shared.settings import Renamed, shown
 from shared.versions import version_key
 

@@ -18,18 +18,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from agent.app.session.network_check import check_page_route
 from agent.app.site import diagnosis
+from agent.app.site.network_checks import check_page_route
 from agent.cli import main
 from agent.control.doctor import Check
-from agent.settings import (
-    DnsSettings,
-    Home,
-    ManagerSettings,
-    NetworkSettings,
-    RobotSettings,
-    Settings,
-)
+from agent.settings import Home, Settings
+from agent.settings.crawl import DnsSettings, NetworkSettings
+from agent.settings.groups import ManagerSettings, RobotSettings
 from shared.messages import Message
 from tests.e2e.name_server import running_name_server
 from tests.e2e.nginx import make_certificate

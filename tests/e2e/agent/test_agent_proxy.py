@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from agent.errors import LinkError
 from agent.link.client import ManagerClient, ManagerRoute
-from agent.link.errors import LinkError
 
 pytestmark = pytest.mark.e2e
 

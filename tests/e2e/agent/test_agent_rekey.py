@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from agent.app.manager_link.permit_use import is_elsewhere
 from agent.cli import main
 from agent.control.lock import HomeLock
 from agent.link.keys import read_identity
 from agent.link.link_memory import Memory
-from agent.link.moved_home import is_elsewhere
 from agent.settings import Home
 from shared.wire.names import hash_of_key
 from tests.agent.app.fake_manager import FakeManager, hang_up, refuse, take_and_hang_up

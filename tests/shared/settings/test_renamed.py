@@ -18,14 +18,14 @@ RENAMED = (Renamed("ways.out", "doors.exit", until="9"),)
 class Ways:
     """A group that had the setting."""
 
-    width: int = setting(1, unit="m", reason="how wide")
+    width: int = setting(1, "m", "how wide")
 
 
 @frozen
 class Doors:
     """A group that has it now."""
 
-    exit: int = setting(1, unit="number", reason="which door")
+    exit: int = setting(1, "number", "which door")
 
 
 @frozen

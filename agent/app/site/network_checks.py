@@ -1,23 +1,30 @@
-"""Check of the network: one request on the way that the crawl takes.
+"""Checks of the network for `prs doctor`: the way to pages, and the manager's certificate.
 
-The name is looked up as the crawl does (`dns.servers`), its address is judged by the same rules,
-and the same fetcher sends the request, from the same address and through the same proxy.
+One request goes the way that the crawl takes. The name is looked up as the crawl does
+(`dns.servers`), its address is judged by the same rules, and the same fetcher sends the request,
+from the same address and through the same proxy.
 It asks for /robots.txt, which anybody may have, of the manager's host or of one that a person
 named: no third party is called unasked. No key goes with it; any answer shows that the way is open.
+A manager's certificate outside its dates is mostly a wrong clock: it is fetched once more without
+being believed, to say its dates; no key goes with that request either.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ssl
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
+import httpx
+from cryptography import x509
+
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher
-from agent.app.session.resolver import resolver_of
 from agent.app.session.single_fetch import with_contact
-from agent.app.startup.settings_mapping import fetch_options
+from agent.app.startup.settings_mapping import fetch_options, resolver_of
 from agent.control.doctor import Check
 from agent.pipeline.addresses import pinned
 from agent.pipeline.messages.hosts import LookUp
@@ -29,7 +36,13 @@ from shared.messages import Message
 from shared.naming import AddressRules, HostFailure
 from shared.urls import canonical, host_of
 
-__all__ = ["check_page_route", "host_asked_for", "without_password"]
+__all__ = [
+    "check_dates",
+    "check_page_route",
+    "host_asked_for",
+    "is_about_dates",
+    "without_password",
+]
 
 NAME: Final = "way to pages"
 WAIT_S: Final = 20.0
@@ -40,6 +53,7 @@ _PROXY_REFUSES: Final = 407
 _MAY_BE_THE_PROXYS: Final = (403, 502, 503, 504)
 _ANSWERED: Final = ("answered", "truncated")
 _EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
+_NOT_YET_OR_OVER: Final = (9, 10)  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
 _UNKNOWN: Final = (HostFailure.NO_SUCH_NAME, HostFailure.NO_ADDRESS)
 
 
@@ -138,3 +152,43 @@ def without_password(proxy: str) -> str:
     """Return the URL of a proxy as it may be shown."""
     scheme, mark, rest = proxy.rpartition("://")
     return scheme + mark + rest.rpartition("@")[2]
+
+
+def is_about_dates(error: BaseException | None) -> bool:
+    """Return whether a certificate was refused for its dates, however the error is wrapped."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error.verify_code in _NOT_YET_OR_OVER
+        error = error.__cause__ or error.__context__
+    return False
+
+
+async def check_dates(url: str, proxy: str, why: Message, now: datetime) -> Check:
+    """Return the fault and its place. proxy: on the way to the manager; why: the error."""
+    clock = f"{now:%Y-%m-%d %H:%M} UTC"
+    try:
+        certificate = await _certificate(url, proxy)
+    except (httpx.HTTPError, OSError, ValueError, KeyError):
+        said = Message("doctor.manager_clock", problem=why, now=clock)
+        return Check("manager", said, Message("doctor.set_clock_if_wrong"))
+    first, last = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    said = Message(
+        "doctor.manager_certificate",
+        problem=why,
+        now=clock,
+        first=f"{first:%Y-%m-%d}",
+        last=f"{last:%Y-%m-%d}",
+    )
+    if first <= now <= last:
+        return Check("manager", said, Message("doctor.update_authorities"))
+    return Check("manager", said, Message("doctor.set_clock_or_renew"))
+
+
+async def _certificate(url: str, proxy: str) -> x509.Certificate:
+    transport = httpx.AsyncHTTPTransport(verify=False, proxy=proxy or None)
+    async with (
+        httpx.AsyncClient(transport=transport, timeout=WAIT_S, trust_env=False) as client,
+        client.stream("HEAD", url) as answer,
+    ):
+        tls = answer.extensions["network_stream"].get_extra_info("ssl_object")
+        return x509.load_der_x509_certificate(tls.getpeercert(binary_form=True))

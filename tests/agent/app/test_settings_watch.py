@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agent.control.settings_watch import SettingsWatch
+from agent.app.startup.settings_reload import SettingsWatch
 
 
 def test_a_changed_file_is_read_once_it_looks_the_same_twice(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.control.progress_watch import ROUND_GAP_S, ProgressWatch
+from agent.app.session.watchdog import ROUND_GAP_S, ProgressWatch
 from shared.messages import Message
 
 LIMIT_S = 300.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent.app.manager_link.permit_use import MovedHome, is_elsewhere
 from agent.link.actions import GrantPermit
-from agent.link.moved_home import MovedHome, is_elsewhere
 
 HERE, THERE = "key1 here", "key1 there"
 
