@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Make the wheel, print its path and how it is installed."""
+    argparse.ArgumentParser(prog="python -m tools.bundle.wheel", description=__doc__).parse_args()
     folder = ROOT / "dist"
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="prsm-wheel-") as scratch:

@@ -155,7 +155,8 @@ def summary(
 
 def crawl_s(detail: dict[str, Any]) -> float:
     """Return the seconds that the crawl of a finished round took, by the manager's clock."""
-    return round(detail["round"]["elapsed_ms"] / 1000, 1)
+    elapsed_ms: float = detail["round"]["elapsed_ms"]
+    return round(elapsed_ms / 1000, 1)
 
 
 if __name__ == "__main__":
