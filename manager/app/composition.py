@@ -32,7 +32,7 @@ from manager.intake.messages.discovery_intake import DiscoveredIntake
 from manager.intake.uploads.file_acceptance import Acceptance
 from manager.intake.uploads.pull import SegmentPull
 from manager.intake.uploads.whole_segments import SegmentIntake
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import Reader
 from manager.naming import Names
 from manager.operations.health.alert_views import AlertDesk
 from manager.operations.health.system_figures import SystemFigures, system_figures_of

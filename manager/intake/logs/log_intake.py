@@ -19,13 +19,14 @@ from typing import Final
 from manager.assignment.right_history import SLACK_MS
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
+from manager.intake.body_decoding import DecodingLimits
 from manager.intake.body_receiver import CRAWL_LOG, ReceiveLimits, receive
-from manager.intake.logs.log_job import RefusedBody
-from manager.intake.logs.log_parser import LogJob, first_since_ms, parse_log, read_name
+from manager.intake.logs.log_job import LogJob
+from manager.intake.logs.log_parser import first_since_ms, parse_log, read_name
 from manager.intake.logs.log_sections import Section
 from manager.intake.logs.section_check import check_closed
 from manager.intake.shared_readings import KeptReadings
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import Reader
 from manager.operations.fleet.contact import note_message
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.log_entry import Accepted, accept_log, known_report
@@ -155,8 +156,6 @@ class LogIntake:
             job = await asyncio.to_thread(self._job, agent, body, name)
             try:
                 outcome = await self._read(parse_log, job)
-                if isinstance(outcome, RefusedBody):
-                    raise outcome.error
                 # Whoever goes away meanwhile is not waited for, but what is begun is done.
                 entering = asyncio.create_task(
                     asyncio.to_thread(self._enter, agent, body, name, job.target, outcome)
@@ -184,15 +183,18 @@ class LogIntake:
             closed_ms=during.closed_ms,
             last_round=during.last_round,
             kind=during.kind,
-            decoded_limit_bytes=self._limits.log_decoded_bytes,
+            limits=DecodingLimits(
+                self._limits.log_decoded_bytes,
+                self._limits.decoded_ratio,
+                self._limits.log_lines,
+                "limits.log_lines",
+            ),
             memory_bytes=self._settings.duckdb_memory_bytes,
             cpu_s=self._settings.log_cpu_s,
             big=during.big,
             draw=self._policy.max_refetch_pages if self._policy.refetch_share else 0,
             sender=agent.id,
             size_bytes=body.size_bytes,
-            ratio=self._limits.decoded_ratio,
-            lines=self._limits.log_lines,
             bounds=LineBounds(
                 self._settings.max_logged_answer_bytes,
                 round(self._settings.max_logged_request_s * 1000),

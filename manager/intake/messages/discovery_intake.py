@@ -14,9 +14,8 @@ from pathlib import Path
 
 from manager.db import Database
 from manager.intake.body_decoding import DecodingLimits
-from manager.intake.logs.log_job import RefusedBody
 from manager.intake.messages.discovery_reader import DiscoveredJob, FoundBody, read_discovered
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import Reader
 from manager.operations.hosts.discoveries import Recorded, record_found
 from manager.operations.hosts.found_urls import FoundUrl
 from manager.operations.hosts.host_lines import Tally
@@ -70,10 +69,7 @@ class DiscoveredIntake:
             cpu_s=self._settings.host_list_cpu_s,
         )
         try:
-            outcome = await self._read(read_discovered, job)
-            if isinstance(outcome, RefusedBody):
-                raise outcome.error
-            return await self._entered(agent, job.target, outcome)
+            return await self._entered(agent, job.target, await self._read(read_discovered, job))
         finally:
             await asyncio.to_thread(job.target.unlink, missing_ok=True)
 
