@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from tools.bundle.packed import ROOT, own_wheel, version_in
+from tools.bundle.archive import ROOT, own_wheel, version_in
 
 __all__ = ["main"]
 

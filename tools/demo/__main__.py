@@ -23,8 +23,7 @@ import click
 
 from simweb.launcher import SimulatedWeb, StartError
 from tools.demo.fleet import place_agents, start_agents, start_manager
-from tools.demo.progress import ProgressLine
-from tools.demo.rounds import NoProgressError, counts, describe, run_round
+from tools.demo.rounds import NoProgressError, ProgressLine, counts, describe, run_round
 from tools.demo.system import CommandError, Manager
 from tools.demo.table import table
 
