@@ -7,10 +7,10 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-split bench-collection bench-console peers-lock replay-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
 
 help:  ## say what each target does
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 venv:  ## the virtual environment of the programs, from requirements.lock with hashes
 	@$(PYTHON) tools/make_venv.py
@@ -136,7 +136,7 @@ bench-lists: dev  ## how long an agent's loop stands still while it takes a list
 bench-live: dev  ## a random round and a balanced one by the clock: 8 agents, 400 hosts; ARGS="--seed 2"
 	$(VENV)/python -m benchmarks.live $(ARGS)
 
-bench-lying: dev  ## what one lying agent does to the plan, by each lie, in truth; ARGS="--quick" for a look, "--first" without history
+bench-lying: dev  ## what one lying agent does to the plan, by each lie, in truth; ARGS="--quick" for a look, "--parts first" without history
 	$(VENV)/python -m benchmarks.lying $(ARGS)
 
 bench-manager: dev  ## 10,000 agents before one manager, and before two on PostgreSQL; ARGS="--quick" for a look

@@ -8,6 +8,7 @@ Prints a table, the ratio, and `RESULT {json}`.
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import random
@@ -106,6 +107,7 @@ def with_ours(captures: list[Capture]) -> list[EncodedCapture]:
 
 def main() -> None:
     """Measure and print."""
+    argparse.ArgumentParser(description=str(__doc__).splitlines()[0]).parse_args()
     captures = pages()
     theirs_s, ours_s = [], []
     for _ in range(ROUNDS):

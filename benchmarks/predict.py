@@ -9,6 +9,7 @@ what is measured or predicted, which are probed before a move. Ends with `RESULT
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from typing import Final
@@ -59,6 +60,7 @@ def measure(world: Floats, each: int, rank: int, seed: int = 1) -> tuple[float, 
 
 def main() -> None:
     """Draw the worlds, predict, print the table."""
+    argparse.ArgumentParser(description=str(__doc__).splitlines()[0]).parse_args()
     worlds = {
         "source": np.log(calibrated_world(0, HOSTS).distance),
         "rank 3": ranked_world(0),

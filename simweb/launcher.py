@@ -18,7 +18,6 @@ import threading
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -97,12 +96,7 @@ class SimulatedWeb:
     def __enter__(self) -> SimulatedWeb:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property

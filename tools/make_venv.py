@@ -12,6 +12,7 @@ Everything else is installed with `--require-hashes`. A stamp in .venv makes rep
 
 from __future__ import annotations
 
+import argparse
 import compileall
 import filecmp
 import hashlib
@@ -51,7 +52,9 @@ def main() -> None:
             f"Python {sys.version.split()[0]} is too old: PRSM needs 3.11 or later; "
             "set PYTHON=/path/to/python3.11"
         )
-    levels = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("levels", nargs="*", help=f"what else to install: {', '.join(EXTRA_LOCKS)}")
+    levels = parser.parse_args().levels
     if unknown := set(levels) - set(EXTRA_LOCKS):
         sys.exit(f"{sorted(unknown)[0]}: no such level; there are {', '.join(EXTRA_LOCKS)}")
     make(levels)

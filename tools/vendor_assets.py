@@ -1,8 +1,8 @@
 """Fetch the console's web assets from npm and check them against their digests.
 
 The files are kept in the repository, so nothing is downloaded to run or test PRSM; this script is
-how they came there and how a reader can repeat it: `python3 tools/vendor_assets.py`. It uses the
-`npm` client by package name, compares the archive's SHA-512 with the one below (the registry's
+how they came there and how a reader can repeat it: `python3 -m tools.vendor_assets`. It uses
+the `npm` client by package name, compares the archive's SHA-512 with the one below (the registry's
 `dist.integrity`), and takes only the files named. To take a newer version, change its line.
 """
 
@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from world_outline import outline
+from tools.world_outline import outline
 
 TARGET = Path(__file__).resolve().parent.parent / "manager" / "console" / "static" / "vendor"
 

@@ -153,10 +153,10 @@ class Fleet(World):
             spool,
             Rejected(layout.rejected, 1, 1),
             read_here,
-            policy=self.policy,
-            limits=settings.limits,
-            settings=settings.intake,
-            now_ms=lambda: self.now_ms,
+            self.policy,
+            settings.limits,
+            settings.intake,
+            lambda: self.now_ms,
         )
 
     def state(self) -> dict[str, Any]:
@@ -282,7 +282,10 @@ class Fleet(World):
         async def chunks() -> AsyncIterator[bytes]:
             yield body
 
-        asyncio.run(self._intake.take(identity, chunks(), len(body)))
+        async def enter() -> None:
+            await self._intake.enter(identity, await self._intake.receive(chunks(), len(body)))
+
+        asyncio.run(enter())
 
     def crawl_round(self, method: str = PLANNED_BY) -> None:
         """Run a round, from its probes to its last log."""

@@ -45,6 +45,7 @@ __all__ = [
     "KEY",
     "Agent",
     "AgentDoor",
+    "Door",
     "door_of",
     "hold_refusal",
     "known_agent",
@@ -96,6 +97,9 @@ async def door_of(request: Request) -> AgentDoor:
     door = request.app.state.agent_door
     assert isinstance(door, AgentDoor)
     return door
+
+
+Door = Annotated[AgentDoor, Depends(door_of)]
 
 
 def require_private_line(request: Request) -> None:

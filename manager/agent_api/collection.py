@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import Base64Bytes, BaseModel, Field
 
-from manager.agent_api.authentication import Agent, AgentDoor, door_of
+from manager.agent_api.authentication import Agent, Door
 from manager.operations.segments.collection_orders import report_order
 from manager.operations.segments.uploads import NewUpload
 from shared.wire.sync import EpochMs, OrderReport
@@ -17,7 +17,6 @@ from shared.wire.sync_bounds import COUNT_END
 __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1/collection", tags=["agents' own"])
-Door = Annotated[AgentDoor, Depends(door_of)]
 
 
 class Offer(BaseModel):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from manager.agent_api.authentication import (
     Agent,
-    AgentDoor,
-    door_of,
+    Door,
     hold_refusal,
     require_private_line,
 )
@@ -24,7 +23,6 @@ from shared.wire.sync import AgentName
 __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1", tags=["agents' own"])
-Door = Annotated[AgentDoor, Depends(door_of)]
 KeyHash = Annotated[
     str, Field(pattern="^[0-9a-f]{64}$", description="SHA-256 of the key, hexadecimal")
 ]

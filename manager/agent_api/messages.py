@@ -9,19 +9,18 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, BinaryIO, Final
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from manager.agent_api.authentication import Agent, AgentDoor, door_of
+from manager.agent_api.authentication import Agent, Door
 from manager.agent_api.streams import OpenFile
-from manager.errors import LimitError, SlowDownError
-from manager.intake.body_receiver import DISCOVERED_LIST, receive
+from manager.errors import SlowDownError
+from manager.intake.body_receiver import DISCOVERED_LIST, keep_refused, receive
 from manager.intake.client_disconnect import while_connected
 from manager.operations.fleet import contact
 from manager.operations.fleet.server_lists import current_list
 from manager.operations.hosts.discoveries import Recorded
 from manager.operations.identity.enrolment import AgentIdentity
-from shared.errors import FormatError
 from shared.messages import Message
 
 __all__ = ["router"]
@@ -38,7 +37,6 @@ ANY_BODY: Final[dict[str, Any]] = {
 """What OpenAPI says of M2 and M3: the gzip is the body itself, whatever its type is called."""
 
 router: Final = APIRouter(tags=["the five messages"], default_response_class=PlainTextResponse)
-Door = Annotated[AgentDoor, Depends(door_of)]
 Host = Annotated[str, Query(description="the name of the agent whose key is shown")]
 
 
@@ -52,7 +50,7 @@ async def server_list(door: Door, agent: Agent, host: Host) -> Response:
     return OpenFile(await asyncio.to_thread(_open_list, door, agent), "application/gzip")
 
 
-def _open_list(door: AgentDoor, agent: AgentIdentity) -> BinaryIO:
+def _open_list(door: Door, agent: AgentIdentity) -> BinaryIO:
     version = current_list(door.db, agent, door.now_ms(), door.policy)
     made = door.lists.open(agent.id, version.generation)
     return made or door.lists.write(agent.id, version.generation, version.lines)
@@ -72,24 +70,11 @@ async def record(request: Request, door: Door, agent: Agent) -> str:
             patience=door.patience,
         )
         now_ms = door.now_ms()
-        try:
+        async with keep_refused(door.rejected, body, agent.id, DISCOVERED_LIST, door.now_ms):
             await asyncio.to_thread(
                 contact.note_message, door.db, agent, "record", now_ms, door.policy
             )
             recorded = await while_connected(request, door.discovered.enter(agent, body))
-        except (FormatError, LimitError) as error:
-            await asyncio.to_thread(
-                door.rejected.keep,
-                body,
-                agent.id,
-                DISCOVERED_LIST,
-                error.message,
-                door.now_ms(),
-                error=error,
-            )
-            raise
-        finally:
-            await asyncio.shield(asyncio.to_thread(body.discard))
     if recorded.over_limit:
         wait_s = (DAY_MS - now_ms % DAY_MS) // 1000 + 1
         raise SlowDownError(

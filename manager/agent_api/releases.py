@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, BinaryIO, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from manager.agent_api.authentication import Agent, AgentDoor, door_of
+from manager.agent_api.authentication import Agent, Door
 from manager.agent_api.streams import OpenFile
 from manager.errors import NotFoundError
 from manager.operations.releases import release_views, rollouts, update_reports
@@ -21,7 +21,6 @@ from shared.wire.sync import EpochMs
 __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1/update", tags=["releases for sites"])
-Door = Annotated[AgentDoor, Depends(door_of)]
 
 
 class UpdateReport(BaseModel):
@@ -76,7 +75,7 @@ async def target(door: Door, _: Agent, name: str) -> Response:
     return OpenFile(await asyncio.to_thread(_open, door, name), "application/octet-stream")
 
 
-def _open(door: AgentDoor, name: str) -> BinaryIO:
+def _open(door: Door, name: str) -> BinaryIO:
     row = release_views.release_of_file(door.db, name)
     try:
         return door.bundles.open(row.sha256)

@@ -20,8 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from manager.agent_api.authentication import KEY, AgentDoor, door_of, refusal, shown_key_hash
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
-from manager.intake.messages.json_check import shown_mistakes
-from manager.intake.messages.message_check import MessageJob, check_sync
+from manager.intake.messages.message_check import MessageJob, check_sync, shown_mistakes
 from manager.operations.identity.enrolment import AgentIdentity
 from shared.wire.sync import SyncAnswer, SyncRequest
 from shared.wire.sync_json import json_of, read_message
@@ -113,7 +112,7 @@ async def _read(request: Request, door: AgentDoor, agent: AgentIdentity) -> Sync
 
     async with door.messages.gathered(request, door.limits.sync_bytes, identify) as gathered:
         if gathered.sender is not None:
-            job = MessageJob(agent.id, gathered.body, door.messages.cpu_s)
+            job = MessageJob(gathered.body, sender=agent.id, cpu_s=door.messages.cpu_s)
             found = await door.messages.elsewhere(request, check_sync, job)
             if found:
                 raise RequestValidationError(found)

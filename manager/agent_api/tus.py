@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from email.utils import formatdate
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from manager.agent_api.authentication import Agent, AgentDoor, door_of
+from manager.agent_api.authentication import Agent, Door
 from manager.errors import PrsmError
 from manager.intake.uploads.upload_errors import ChecksumError, OffsetError, TakenOverError
 from manager.operations.identity.enrolment import AgentIdentity
@@ -66,7 +66,6 @@ def _headers(*names: str, **more: Any) -> dict[str, Any]:
 
 
 router: Final = APIRouter(prefix=HERE, tags=["uploads of segments (tus 1.0)"])
-Door = Annotated[AgentDoor, Depends(door_of)]
 
 
 @router.options("", status_code=204)
@@ -168,7 +167,7 @@ async def overridden(request: Request, door: Door, agent: Agent, key: str) -> Re
 
 
 async def _taken(
-    request: Request, door: AgentDoor, agent: AgentIdentity, key: str, start: int
+    request: Request, door: Door, agent: AgentIdentity, key: str, start: int
 ) -> TransferRow:
     return await door.desk.take(
         agent,
@@ -221,7 +220,7 @@ def _unspoken(request: Request) -> Response | None:
     return _said(412, refusal, {"Tus-Version": TUS})
 
 
-def _at(row: TransferRow, door: AgentDoor) -> dict[str, str]:
+def _at(row: TransferRow, door: Door) -> dict[str, str]:
     headers = {**_RESUMABLE, "Upload-Offset": str(offset(row))}
     if row.state == "receiving":
         headers["Upload-Expires"] = formatdate(door.desk.expires_ms(row) / 1000, usegmt=True)

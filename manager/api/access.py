@@ -19,7 +19,7 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.intake.messages.messages import sender_number
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import Reader
 from manager.operations.actor import Actor
 from manager.operations.archive.archive_mirrors import Mirror
 from manager.operations.health.alert_views import AlertDesk

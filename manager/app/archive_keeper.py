@@ -12,7 +12,7 @@ from manager.app.leadership import Leadership
 from manager.clock import Clock
 from manager.db import Database
 from manager.distribution import Downloads, Usage, read_query
-from manager.intake.uploads.whole_segments import SegmentIntake
+from manager.intake.uploads.file_acceptance import SegmentIntake
 from manager.operations.actor import CLOCK, Actor
 from manager.operations.archive import selection_results
 from manager.operations.archive.archive_mirrors import Mirror, mirrors

@@ -29,10 +29,9 @@ from manager.distance.training_data import train
 from manager.errors import BusyError
 from manager.intake.logs.log_intake import LogIntake
 from manager.intake.messages.discovery_intake import DiscoveredIntake
-from manager.intake.uploads.file_acceptance import Acceptance
+from manager.intake.uploads.file_acceptance import Acceptance, SegmentIntake
 from manager.intake.uploads.pull import SegmentPull
-from manager.intake.uploads.whole_segments import SegmentIntake
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import Reader
 from manager.naming import Names
 from manager.operations.health.alert_views import AlertDesk
 from manager.operations.health.system_figures import SystemFigures, system_figures_of
@@ -249,20 +248,12 @@ def _put_together(
         spool,
         rejected,
         read,
-        policy=policy,
-        limits=settings.limits,
-        settings=settings.intake,
-        now_ms=now_ms,
+        policy,
+        settings.limits,
+        settings.intake,
+        now_ms,
     )
-    discovered = DiscoveredIntake(
-        db,
-        spool,
-        read,
-        policy=policy,
-        limits=settings.limits,
-        settings=settings.intake,
-        now_ms=now_ms,
-    )
+    discovered = DiscoveredIntake(db, spool, read, policy, settings.limits, settings.intake, now_ms)
     archive = open_archive(
         settings.archive, db, layout, files.store, spool, readers, now_ms, lease.check
     )

@@ -4,7 +4,7 @@
 or through the web server in front; each other module holds the routes of one way in.
 """
 
-from manager.distribution import changes, daily, pages, pieces, segments, wasapi, wasapi_jobs
+from manager.distribution import changes, pages, pieces, segments, wasapi, wasapi_jobs
 from manager.distribution.authentication import DistributionDoor, known_client
 from manager.distribution.downloads import Downloads
 from manager.distribution.selections import Selections
@@ -23,6 +23,6 @@ __all__ = [
 
 ROUTES = [
     route
-    for way in (segments, pages, pieces, changes, daily, wasapi, wasapi_jobs)
+    for way in (segments, pages, pieces, changes, wasapi, wasapi_jobs)
     for route in way.router.routes
 ]

@@ -12,7 +12,7 @@ import binascii
 from collections.abc import Callable
 from typing import Annotated, Final
 
-from fastapi import Depends, Request, Security
+from fastapi import Request, Security
 from fastapi.security import HTTPBearer
 
 from manager.db import Database
@@ -33,7 +33,7 @@ from manager.store.segments.segment_store import SegmentStore
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Caller", "DistributionDoor", "Door", "caller_with", "known_client"]
+__all__ = ["Caller", "DistributionDoor", "caller_with", "known_client"]
 
 
 @frozen
@@ -64,21 +64,31 @@ def _door_of(request: Request) -> DistributionDoor:
     return door
 
 
-Door = Annotated[DistributionDoor, Depends(_door_of)]
-
-
 @frozen
 class Caller:
     """A third party that asks, and the request it asks by."""
 
     client: Client
-    request_id: str
+    request: Request
     door: DistributionDoor
 
     @property
     def actor(self) -> Actor:
         """Return the client as the actor of the request."""
-        return self.client.actor(self.request_id)
+        return self.client.actor(str(self.request.state.request_id))
+
+    def at_address(self, path: str) -> str:
+        """Return a path of this server with its scheme and host, as its clients reach it."""
+        public = self.door.settings.server.public_url
+        if public:
+            return public.rstrip("/") + path
+        scheme = "https" if self.request.state.line.is_tls else "http"
+        return f"{scheme}://{self.request.url.netloc}{path}"
+
+    def front(self, path: str) -> str | None:
+        """Return where the web server in front finds a file of the archive; None: none is there."""
+        front = self.door.settings.archive.x_accel_redirect_path
+        return f"{front.rstrip('/')}/{path}" if front else None
 
     def download(self, name: str, size_bytes: int, start: int) -> Download:
         """Return the counter of sent bytes. size_bytes: 0: not known; start: the first byte."""
@@ -101,16 +111,15 @@ def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[...,
     understand no other status of a token that is not good.
     """
 
-    async def caller_of(
-        request: Request, door: Door, _: Annotated[object, Security(_TOKEN)]
-    ) -> Caller:
+    async def caller_of(request: Request, _: Annotated[object, Security(_TOKEN)]) -> Caller:
         """Return the caller. Raises ForbiddenError without the scope."""
+        door = _door_of(request)
         client = await _client_of(request, door, only_403=only_403)
         work_for(f"client {client.id}")
         if scope is not None:
             client.require(scope)
             door.usage.begin(client)
-        return Caller(client, str(request.state.request_id), door)
+        return Caller(client, request, door)
 
     return caller_of
 

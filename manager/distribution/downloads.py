@@ -18,6 +18,7 @@ from manager.distribution.usage import Usage
 from manager.errors import SlowDownError
 from manager.operations.archive.downloads import Taken, store_downloads
 from manager.operations.people.clients import Client
+from shared.frozen import values_of
 from shared.messages import Message
 
 __all__ = ["Download", "Downloads"]
@@ -29,8 +30,13 @@ RETRY_S: Final = 5
 
 @dataclass
 class _Counted:
-    """A download since it was written down last. active: its requests that are being answered."""
+    """A download since it was written down last: `Taken`, but that it changes.
 
+    active: its requests that are being answered.
+    """
+
+    token_id: int
+    name: str
     begun_ms: int
     last_ms: int
     size_bytes: int
@@ -40,21 +46,6 @@ class _Counted:
     sent_bytes: int = 0
     requests: int = 0
     active: int = 0
-
-    def taken(self, token_id: int, name: str) -> Taken:
-        """Return the row of this download."""
-        return Taken(
-            token_id=token_id,
-            name=name,
-            state=self.state,
-            problem=self.problem,
-            size_bytes=self.size_bytes,
-            sent_bytes=self.sent_bytes,
-            requests=self.requests,
-            begun_ms=self.begun_ms,
-            last_ms=self.last_ms,
-            afresh=self.afresh,
-        )
 
 
 class Downloads:
@@ -95,7 +86,7 @@ class Downloads:
         key = (client.token_id, name[:NAME_CHARACTERS])
         counted = self._counted.get(key)
         if counted is None or (start == 0 and not counted.active):
-            counted = _Counted(now_ms, now_ms, size_bytes, afresh=start == 0)
+            counted = _Counted(*key, now_ms, now_ms, size_bytes, afresh=start == 0)
             self._counted[key] = counted
         counted.state, counted.problem, counted.last_ms = "going", None, now_ms
         return counted
@@ -133,15 +124,16 @@ class Downloads:
     def flush(self) -> None:
         """Store the counts; keeps them if the database is unreachable."""
         with self._changing:
-            pairs = [(key, one, one.taken(*key)) for key, one in self._counted.items()]
-        store_downloads(self._db, [taken for _, _, taken in pairs])
+            pairs = [(one, Taken(**values_of(one, Taken))) for one in self._counted.values()]
+        store_downloads(self._db, [taken for _, taken in pairs])
         with self._changing:
-            for key, counted, taken in pairs:
+            for counted, taken in pairs:
                 counted.sent_bytes -= taken.sent_bytes
                 counted.requests -= taken.requests
                 counted.afresh = False
                 came = counted.requests or counted.sent_bytes or counted.state != taken.state
                 still = counted.active or came
+                key = (counted.token_id, counted.name)
                 if self._counted.get(key) is counted and not still:
                     del self._counted[key]
 

@@ -24,7 +24,6 @@ from starlette.types import Receive, Scope, Send
 from manager.distribution.authentication import Caller
 from manager.distribution.downloads import Download
 from manager.distribution.ranges import asked_bytes, http_date
-from manager.distribution.selections import Turn
 from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.messages import Message
@@ -121,9 +120,9 @@ class SentStream(Response):
         pieces: Iterator[bytes],
         caller: Caller,
         asked: str,
-        turn: Turn,
+        turn: contextlib.ExitStack,
     ) -> None:
-        """asked: what is asked for, in words that tell it from others. turn: ended at the end."""
+        """asked: what is asked for, in words that tell it from others. turn: closed at the end."""
         super().__init__(media_type=media_type, headers=stream_headers(name))
         self._pieces = pieces
         self._caller = caller
@@ -139,7 +138,7 @@ class SentStream(Response):
             with self._caller.download(f"{self._name} {self._asked}", 0, 0) as download:
                 await _send_all(send, self._pieces, self._caller, download, self._name, _always)
         finally:
-            self._turn.end()
+            self._turn.close()
 
 
 def stream_headers(name: str) -> dict[str, str]:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, DistributionDoor, caller_with
 from manager.distribution.file_responses import SentStream, stream_headers
 from manager.distribution.times import When, time_ms
 from manager.operations.archive import selection_files
@@ -92,51 +92,49 @@ Asked = Annotated[Selection, Depends(_asked)]
 
 @router.head("/pages.zip", include_in_schema=False)
 @router.get("/pages.zip", response_class=Response)
-async def pages_zip(request: Request, door: Door, caller: Pages, asked: Asked) -> Response:
+async def pages_zip(caller: Pages, asked: Asked) -> Response:
     """Send `html/sumh/suml/host:port.zip` of each host: of each URL the newest answer."""
-    return await _sent(request, door, caller, "zip", asked)
+    return await _sent(caller, "zip", asked)
 
 
 @router.head("/pages.warc.gz", include_in_schema=False)
 @router.get("/pages.warc.gz", response_class=Response)
-async def pages_warc(request: Request, door: Door, caller: Pages, asked: Asked) -> Response:
+async def pages_warc(caller: Pages, asked: Asked) -> Response:
     """Send every capture that fits as WARC; a revisit whose original does not fit becomes whole."""
-    return await _sent(request, door, caller, "warc", asked)
+    return await _sent(caller, "warc", asked)
 
 
 @router.get("/pages/hosts")
 async def held_hosts(
-    door: Door,
-    _: Pages,
+    caller: Pages,
     asked: Asked,
     after: Annotated[int, Query(ge=0, le=2**62)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> HeldPage:
     """List the hosts that match, some at a time; `next` is the `after` of the next ones."""
-    return await asyncio.to_thread(held_page, door.db, asked, after, limit)
+    return await asyncio.to_thread(held_page, caller.door.db, asked, after, limit)
 
 
 @router.get("/pages")
-async def pages_size(door: Door, _: Pages, asked: Asked) -> Size:
+async def pages_size(caller: Pages, asked: Asked) -> Size:
     """Show the upper bound of hosts and captures of a selection, without making it."""
-    found = await asyncio.to_thread(total_of, door.db, asked)
+    found = await asyncio.to_thread(total_of, caller.door.db, asked)
     return Size(hosts=found[0], captures=found[1])
 
 
-async def _sent(
-    request: Request, door: DistributionDoor, caller: Caller, form: str, asked: Selection
-) -> Response:
+async def _sent(caller: Caller, form: str, asked: Selection) -> Response:
     ending = selection_files.FORMS[form]
     name = f"pages.{ending.suffix}"
-    if request.method == "HEAD":
+    if caller.request.method == "HEAD":
         return Response(media_type=ending.media_type, headers=stream_headers(name))
+    door = caller.door
     turn = door.selections.take(caller.client)
     try:
         await asyncio.to_thread(
             selection_files.note_selection, door.db, asked, form, caller.actor, door.now_ms()
         )
     except BaseException:
-        turn.end()
+        turn.close()
         raise
     settings = door.settings.archive
     share = max(LEAST_BYTES, settings.duckdb_memory_bytes // settings.parallel_selections)

@@ -15,7 +15,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Header, Response
 
-from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, caller_with
 from manager.distribution.ranges import asked_bytes
 from manager.errors import ForbiddenError
 from manager.operations.archive import archive_files, selection_jobs
@@ -33,24 +33,24 @@ _PATH: Final = re.compile(
 
 @router.get("/pieces", status_code=204)
 async def piece(
-    door: Door,
     caller: Anybody,
     path: Annotated[str, Header(alias="x-piece-path", max_length=200)] = "",
     piece_range: Annotated[str, Header(alias="x-piece-range", max_length=80)] = "",
 ) -> Response:
     """Answer 204 where the caller may have the next piece of a file, else 403."""
     asked = _PATH.fullmatch(path)
-    found = None if asked is None else await asyncio.to_thread(_given, door, caller, asked)
+    found = None if asked is None else await asyncio.to_thread(_given, caller, asked)
     if found is None:
         raise ForbiddenError("archive.not_public", path=path[:100])
     name, size_bytes = found
     piece = asked_bytes({"range": piece_range}, size_bytes, "", "")
-    door.downloads.piece(caller.client, name, size_bytes, piece.start, piece.end)
+    caller.door.downloads.piece(caller.client, name, size_bytes, piece.start, piece.end)
     return Response(status_code=204)
 
 
-def _given(door: DistributionDoor, caller: Caller, asked: re.Match[str]) -> tuple[str, int] | None:
+def _given(caller: Caller, asked: re.Match[str]) -> tuple[str, int] | None:
     """Return the name and size of a file that is given to a caller, None: it is not."""
+    door = caller.door
     if asked["job"]:
         caller.client.require("pages")
         job = selection_jobs.complete_job(door.db, int(asked["job"]), caller.client.id)

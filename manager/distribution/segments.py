@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
-from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, caller_with
 from manager.distribution.file_responses import FileToSend, SentFile
 from manager.operations.archive.archive_files import SegmentRow, is_public, public_file, take_file
 
-__all__ = ["AfterFile", "router", "segment_path"]
+__all__ = ["AfterFile", "asked_file", "router", "segment_path"]
 
 WARC: Final = "application/warc"
 
@@ -30,9 +30,10 @@ def segment_path(name: str) -> str:
 
 @router.head("/{name}", include_in_schema=False)
 @router.get("/{name}", response_class=Response)
-async def segment(request: Request, door: Door, caller: Segments, name: str) -> Response:
+async def segment(caller: Segments, name: str) -> Response:
     """Send a segment: WARC, a gzip member a record. Ranges and If-Range are answered."""
-    row = await _row(request, door, caller, name)
+    door, row = caller.door, await asked_file(caller, name, "segment")
+    has_file = door.store.path(row.key) is not None
     return SentFile(
         FileToSend(
             name=row.name,
@@ -42,21 +43,16 @@ async def segment(request: Request, door: Door, caller: Segments, name: str) -> 
             changed_ms=row.made_ms,
             open=lambda: door.store.open(row.key),
             is_given=lambda: is_public(door.db, row.name),
-            front=_front(door, row),
+            front=caller.front(f"segments/{row.key}") if has_file else None,
         ),
         caller,
     )
 
 
-async def _row(request: Request, door: Door, caller: Caller, name: str) -> SegmentRow:
+async def asked_file(caller: Caller, name: str, what: str) -> SegmentRow:
+    """Return a public segment of which a client asks for a file, and record that it takes it."""
+    door, request = caller.door, caller.request
     # A download that is resumed, or asked about, is not another one.
     if request.method == "HEAD" or "range" in request.headers:
         return await asyncio.to_thread(public_file, door.db, name)
-    return await asyncio.to_thread(take_file, door.db, name, "segment", caller.actor, door.now_ms())
-
-
-def _front(door: DistributionDoor, row: SegmentRow) -> str | None:
-    front = door.settings.archive.x_accel_redirect_path
-    if not front or door.store.path(row.key) is None:
-        return None
-    return f"{front.rstrip('/')}/segments/{row.key}"
+    return await asyncio.to_thread(take_file, door.db, name, what, caller.actor, door.now_ms())

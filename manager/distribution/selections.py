@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from contextlib import ExitStack
 from typing import Final
 
 from manager.errors import BusyError, SlowDownError
 from manager.operations.people.clients import Client
 
-__all__ = ["Selections", "Turn"]
+__all__ = ["Selections"]
 
 OF_A_TOKEN: Final = 2
 RETRY_S: Final = 30
@@ -27,32 +28,18 @@ class Selections:
         self._changing = threading.Lock()
         self._taken: Counter[int] = Counter()
 
-    def take(self, client: Client) -> Turn:
-        """Return a turn; raises SlowDownError, BusyError where there is none."""
+    def take(self, client: Client) -> ExitStack:
+        """Return a turn, whose `close` gives it back once. Raises SlowDownError, BusyError."""
         with self._changing:
             if self._taken[client.token_id] >= OF_A_TOKEN:
                 raise SlowDownError("archive.selections_of_token", RETRY_S, limit=OF_A_TOKEN)
             if self._taken.total() >= self._at_once:
                 raise BusyError("archive.selections_at_once", RETRY_S, limit=self._at_once)
             self._taken[client.token_id] += 1
-        return Turn(self, client.token_id)
+        turn = ExitStack()
+        turn.callback(self._give_back, client.token_id)
+        return turn
 
-    def give_back(self, token_id: int) -> None:
-        """Release one turn of a token."""
+    def _give_back(self, token_id: int) -> None:
         with self._changing:
             self._taken[token_id] -= 1
-
-
-class Turn:
-    """One selection's turn."""
-
-    def __init__(self, selections: Selections, token_id: int) -> None:
-        self._selections = selections
-        self._token_id = token_id
-        self._is_over = False
-
-    def end(self) -> None:
-        """Release the turn; a second call does nothing."""
-        if not self._is_over:
-            self._is_over = True
-            self._selections.give_back(self._token_id)

@@ -13,11 +13,10 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from starlette.responses import JSONResponse
 
-from manager.distribution.addresses import at_address
-from manager.distribution.authentication import Caller, Door, caller_with
+from manager.distribution.authentication import Caller, caller_with
 from manager.distribution.segments import AfterFile, segment_path
 from manager.distribution.times import When, time_ms
 from manager.operations.archive.archive_files import FileFilter, FilePage, SegmentRow, list_files
@@ -34,9 +33,7 @@ Segments = Annotated[Caller, Depends(caller_with("segments", only_403=True))]
 
 @router.get("/webdata", response_class=JSONResponse)
 async def webdata(
-    request: Request,
-    door: Door,
-    _: Segments,
+    caller: Segments,
     filename: Annotated[str, Query(max_length=400)] = "",
     filetype: Annotated[str, Query(max_length=40)] = "",
     collection: Annotated[list[int] | None, Query(max_length=1000)] = None,
@@ -70,21 +67,21 @@ async def webdata(
         made_to_ms=time_ms("store-time-before", store_time_before),
     )
     if filetype not in ("", "warc"):
-        return JSONResponse(_answer(request, door, FilePage(0, [], None), page, page_size))
+        return JSONResponse(_answer(caller, FilePage(0, [], None), page, page_size))
     found = await asyncio.to_thread(
-        list_files, door.db, asked, page_size, page=page, after_id=after_file
+        list_files, caller.door.db, asked, page_size, page=page, after_id=after_file
     )
-    return JSONResponse(_answer(request, door, found, page, page_size))
+    return JSONResponse(_answer(caller, found, page, page_size))
 
 
-def _answer(
-    request: Request, door: Door, found: FilePage, page: int, page_size: int
-) -> dict[str, Any]:
+def _answer(caller: Caller, found: FilePage, page: int, page_size: int) -> dict[str, Any]:
+    asked = caller.request.url
+
     def at_page(number: int, **more: int) -> str:
         """Return the URL of a page of this list."""
-        url = request.url.remove_query_params("after_file")
+        url = asked.remove_query_params("after_file")
         url = url.include_query_params(page=number, page_size=page_size, **more)
-        return at_address(request, door, f"{url.path}?{url.query}")
+        return caller.at_address(f"{url.path}?{url.query}")
 
     after = found.next_id
     return {
@@ -92,18 +89,18 @@ def _answer(
         "next": None if after is None else at_page(page + 1, after_file=after),
         "previous": at_page(page - 1) if page > 1 else None,
         "includes-extra": False,
-        "request-url": at_address(request, door, f"{request.url.path}?{request.url.query}"),
-        "files": [_file(request, door, row) for row in found.files],
+        "request-url": caller.at_address(f"{asked.path}?{asked.query}"),
+        "files": [_file(caller, row) for row in found.files],
     }
 
 
-def _file(request: Request, door: Door, row: SegmentRow) -> dict[str, Any]:
+def _file(caller: Caller, row: SegmentRow) -> dict[str, Any]:
     return {
         "filename": row.name,
         "filetype": "warc",
         "checksums": {"md5": row.md5, "sha1": row.sha1, "sha256": row.sha256},
         "size": row.size_bytes,
-        "locations": [at_address(request, door, segment_path(row.name))],
+        "locations": [caller.at_address(segment_path(row.name))],
         "account": 1,
         "collection": row.agent_id,
         "crawl": row.arrival_id,

@@ -9,12 +9,11 @@ import asyncio
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
-from manager.distribution.addresses import at_address
-from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, caller_with
 from manager.distribution.file_responses import FileToSend, SentFile
 from manager.distribution.pages import selection_of, selection_sources
 from manager.errors import UnknownFieldError
@@ -67,32 +66,30 @@ def read_query(query: str) -> Selection:
 
 
 @router.post("/wasapi/v1/jobs", status_code=201, response_class=JSONResponse)
-async def submit(request: Request, door: Door, caller: Pages, asked: NewJob) -> JSONResponse:
+async def submit(caller: Pages, asked: NewJob) -> JSONResponse:
     """Queue a job: `extract-zip` or `extract-warc`."""
     read_query(asked.query)
     row = await asyncio.to_thread(
         selection_jobs.submit_job,
-        door.db,
+        caller.door.db,
         caller.client,
         asked.function,
         asked.query,
         caller.actor,
-        door.now_ms(),
+        caller.door.now_ms(),
     )
     return JSONResponse(_job(row), 201)
 
 
 @router.get("/wasapi/v1/jobs", response_class=JSONResponse)
 async def jobs(
-    request: Request,
-    door: Door,
     caller: Pages,
     page: Annotated[int, Query(ge=1, le=10**9)] = 1,
     page_size: Annotated[int, Query(ge=1, le=2000)] = 100,
 ) -> JSONResponse:
     """List the jobs of this client, newest first."""
     found = await asyncio.to_thread(
-        selection_jobs.jobs_of, door.db, caller.client, page_size, (page - 1) * page_size
+        selection_jobs.jobs_of, caller.door.db, caller.client, page_size, (page - 1) * page_size
     )
     path = "/wasapi/v1/jobs"
     more = page * page_size < found.count
@@ -101,30 +98,30 @@ async def jobs(
     return JSONResponse(
         {
             "count": found.count,
-            "next": at_address(request, door, following) if more else None,
-            "previous": at_address(request, door, before) if page > 1 else None,
+            "next": caller.at_address(following) if more else None,
+            "previous": caller.at_address(before) if page > 1 else None,
             "jobs": [_job(row) for row in found.jobs],
         }
     )
 
 
 @router.get("/wasapi/v1/jobs/{token}", response_class=JSONResponse)
-async def job(door: Door, caller: Pages, token: str) -> JSONResponse:
+async def job(caller: Pages, token: str) -> JSONResponse:
     """Show how far a job is."""
-    return JSONResponse(_job(await _row(door, caller, token)))
+    return JSONResponse(_job(await _row(caller, token)))
 
 
 @router.get("/wasapi/v1/jobs/{token}/result", response_class=JSONResponse)
-async def result(request: Request, door: Door, caller: Pages, token: str) -> JSONResponse:
+async def result(caller: Pages, token: str) -> JSONResponse:
     """List the file of a complete job."""
-    row = await _row(door, caller, token)
-    selection_jobs.result_path(selection_sources(door), row)
+    row = await _row(caller, token)
+    selection_jobs.result_path(selection_sources(caller.door), row)
     file = {
         "filename": row.name,
         "filetype": FORMS[selection_jobs.FUNCTIONS[row.function]].suffix.removesuffix(".gz"),
         "checksums": {"md5": row.md5, "sha1": row.sha1, "sha256": row.sha256},
         "size": row.size_bytes,
-        "locations": [at_address(request, door, f"/api/v1/results/{row.token}")],
+        "locations": [caller.at_address(f"/api/v1/results/{row.token}")],
     }
     return JSONResponse(
         {
@@ -132,7 +129,7 @@ async def result(request: Request, door: Door, caller: Pages, token: str) -> JSO
             "next": None,
             "previous": None,
             "includes-extra": False,
-            "request-url": at_address(request, door, request.url.path),
+            "request-url": caller.at_address(caller.request.url.path),
             "files": [file],
         }
     )
@@ -140,11 +137,10 @@ async def result(request: Request, door: Door, caller: Pages, token: str) -> JSO
 
 @router.head("/api/v1/results/{token}", include_in_schema=False)
 @router.get("/api/v1/results/{token}", response_class=Response)
-async def file_of(door: Door, caller: Pages, token: str) -> Response:
+async def file_of(caller: Pages, token: str) -> Response:
     """Send the result of a job; ranges and If-Range are answered."""
-    row = await _row(door, caller, token)
-    path = selection_jobs.result_path(selection_sources(door), row)
-    front = door.settings.archive.x_accel_redirect_path
+    row = await _row(caller, token)
+    path = selection_jobs.result_path(selection_sources(caller.door), row)
     return SentFile(
         FileToSend(
             name=row.name,
@@ -153,15 +149,15 @@ async def file_of(door: Door, caller: Pages, token: str) -> Response:
             sha256=row.sha256,
             changed_ms=row.finished_ms or 0,
             open=lambda: path.open("rb"),
-            is_given=lambda: selection_jobs.is_complete(door.db, row.id, row.client_id),
-            front=f"{front.rstrip('/')}/results/{path.name}" if front else None,
+            is_given=lambda: selection_jobs.is_complete(caller.door.db, row.id, row.client_id),
+            front=caller.front(f"results/{path.name}"),
         ),
         caller,
     )
 
 
-async def _row(door: DistributionDoor, caller: Caller, token: str) -> JobRow:
-    return await asyncio.to_thread(selection_jobs.job_of, door.db, caller.client, token)
+async def _row(caller: Caller, token: str) -> JobRow:
+    return await asyncio.to_thread(selection_jobs.job_of, caller.door.db, caller.client, token)
 
 
 def _job(row: JobRow) -> dict[str, Any]:

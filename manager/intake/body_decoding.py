@@ -6,6 +6,7 @@ Comments are lines. Invariant: a body over a limit costs no more than its part u
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
 from manager.intake.body_errors import BodyLimitError
@@ -14,10 +15,12 @@ from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.gzip_stream import decompress
 
-__all__ = ["DecodingLimits", "decode_body", "too_many_lines"]
+__all__ = ["DecodingLimits", "decode_body", "read_chunks", "too_many_lines"]
 
 FREE_BYTES: Final = 8 * 1024**2
 """Decoded bytes for which no ratio counts: small bodies of equal lines are harmless."""
+
+READ_BYTES: Final = 32 * 1024  # what is left of a piece is copied at each step of unpacking
 
 
 @frozen
@@ -31,6 +34,14 @@ class DecodingLimits:
     ratio: float
     lines: int
     lines_setting: str
+
+
+def read_chunks(body: Path, name_bytes: int = 0) -> Iterator[bytes]:
+    """Yield a spooled body in pieces, without a first line of at most name_bytes; 0: all of it."""
+    with body.open("rb") as file:
+        file.readline(name_bytes)
+        while chunk := file.read(READ_BYTES):
+            yield chunk
 
 
 def decode_body(chunks: Iterable[bytes], limits: DecodingLimits) -> Iterator[bytes]:

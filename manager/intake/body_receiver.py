@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Final
 
-from manager.store import Spool, Spooled
-from shared.errors import PrsmError
+from manager.store import Rejected, Spool, Spooled
+from shared.errors import FormatError, LimitError, PrsmError
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["ReceiveLimits", "SlowSenderError", "check_rate", "receive"]
+__all__ = ["ReceiveLimits", "SlowSenderError", "check_rate", "keep_refused", "receive"]
 
 GATHERED_BYTES: Final = 1024**2
 CRAWL_LOG: Final = Message("segments.kind_log")
@@ -75,6 +76,22 @@ async def receive(
         return await asyncio.to_thread(writer.finish)
     finally:
         await asyncio.shield(asyncio.to_thread(writer.abort))
+
+
+@asynccontextmanager
+async def keep_refused(
+    rejected: Rejected, body: Spooled, agent_id: int, what: Message, now_ms: Callable[[], int]
+) -> AsyncIterator[None]:
+    """Keep a spooled body for people where it is refused within; discard it at the end."""
+    try:
+        yield
+    except (FormatError, LimitError) as error:
+        await asyncio.to_thread(
+            rejected.keep, body, agent_id, what, error.message, now_ms(), error=error
+        )
+        raise
+    finally:
+        await asyncio.shield(asyncio.to_thread(body.discard))
 
 
 async def _next_chunk(source: AsyncIterator[bytes], what: Message, idle_s: float) -> bytes | None:

@@ -9,7 +9,6 @@ from email.utils import formatdate
 from hashlib import blake2b
 
 from simweb.servers.answer import Answer, Delivery, text_answer
-from simweb.servers.conditional import is_current
 from simweb.servers.content_coding import BodyCache, encode, name_of_coding
 from simweb.servers.request import Request, accepts
 from simweb.sites.chance import draw
@@ -100,15 +99,14 @@ class Answers:
         if request.target == "/sitemap.xml" and host.robots == "sitemap":
             return self._sitemap(host)
         path, _, query = request.target.partition("?")
-        found = self._leaves.answer(host, path, query)
-        if found is None:
+        leaf = self._leaves.answer(host, path, query)
+        if leaf is None:
             return text_answer(404)
-        answer = found
-        if answer.status != 200 or answer.delivery.raw:
-            return answer
-        coded = any(name == "Content-Encoding" for name, _ in answer.headers)
-        whole = answer.delivery == Delivery() and not coded and len(answer.body) < 1_000_000
-        return self._validated(host, request, answer, path) if whole else answer
+        if leaf.status != 200 or leaf.delivery.raw:
+            return leaf
+        coded = any(name == "Content-Encoding" for name, _ in leaf.headers)
+        whole = leaf.delivery == Delivery() and not coded and len(leaf.body) < 1_000_000
+        return self._validated(host, request, leaf, path) if whole else leaf
 
     def _page(self, host: HostPlan, request: Request, page: int) -> Answer:
         version, since = self._running.version_of(host, page)
@@ -140,7 +138,7 @@ class Answers:
         weak = "W/" if host.coding else ""  # one tag for the plain and the compressed body
         answer.headers.append(("ETag", f'{weak}"{tag}"'))
         answer.headers.append(("Last-Modified", formatdate(since, usegmt=True)))
-        return is_current(request, tag, since)
+        return request.has_current(tag, since)
 
     def _coded(
         self, host: HostPlan, request: Request, answer: Answer, key: tuple[int, ...] | None

@@ -18,7 +18,7 @@ from simweb.servers.connection import Connection
 from simweb.servers.context import Context
 from simweb.servers.control import Control
 from simweb.servers.dns import NameServer, TcpNames, UdpNames
-from simweb.servers.listeners import Listeners
+from simweb.servers.listeners import Listeners, bound_socket
 from simweb.servers.request_log import RequestLog
 from simweb.sites.builder import build_world
 from simweb.sites.options import ServeOptions, WorldOptions
@@ -54,7 +54,7 @@ class _Web:
 
     def __init__(self, world: World, options: ServeOptions) -> None:
         self._world, self._options = world, options
-        self._log = RequestLog(Path(options.log) if options.log else None)
+        self._log = RequestLog(Path(options.log) if options.log else None, self._fail)
         self._failure: OSError | None = None
 
     async def run(self) -> None:
@@ -66,16 +66,12 @@ class _Web:
         running = Running(self._world)
         listeners.bind(self._world.addresses(), self._options.port)
         answers = Answers(self._world, running, listeners.port)
-        context = Context(
-            self._world, running, answers, self._log, self._options.idle_s, self._fail
-        )
-        context.log_moment("start", port=listeners.port, options=self._world.options.to_json())
+        context = Context(self._world, running, answers, self._log, self._options.idle_s)
+        context.log.moment("start", port=listeners.port, options=self._world.options.to_json())
         await listeners.start()
         dns_port, dns_servers = await _serve_names(NameServer(context), self._options.dns_port)
         control = Control(context, listeners)
-        control_socket = _bind_local(
-            socket.SOCK_STREAM, self._options.control_port, "--control-port"
-        )
+        control_socket = _bind_local(self._options.control_port, "--control-port")
         control_server = await asyncio.start_server(control.serve, sock=control_socket)
         ready = {
             "port": listeners.port,
@@ -102,7 +98,7 @@ class _Web:
             server.close()
         for connection in list(context.connections):
             connection.stop()
-        context.log_moment("stop")
+        context.log.moment("stop")
         self._log.close()
         if self._failure is not None:
             raise SettingError(
@@ -131,10 +127,10 @@ async def _serve_names(
     """Serve DNS by TCP and UDP on one port."""
     loop = asyncio.get_running_loop()
     for _ in range(_DNS_ATTEMPTS):
-        tcp = _bind_local(socket.SOCK_STREAM, port, "--dns-port")
+        tcp = _bind_local(port, "--dns-port")
         number = int(tcp.getsockname()[1])
         try:
-            udp = _bind_local(socket.SOCK_DGRAM, number, "--dns-port")
+            udp = _bind_local(number, "--dns-port", socket.SOCK_DGRAM)
             break
         except SettingError:
             tcp.close()
@@ -147,14 +143,10 @@ async def _serve_names(
     return number, [server, transport]
 
 
-def _bind_local(kind: socket.SocketKind, port: int, flag: str) -> socket.socket:
-    sock = socket.socket(socket.AF_INET, kind)
+def _bind_local(
+    port: int, flag: str, kind: socket.SocketKind = socket.SOCK_STREAM
+) -> socket.socket:
     try:
-        if kind is socket.SOCK_STREAM:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.setblocking(False)
-        sock.bind((_LOCAL, port))
+        return bound_socket(_LOCAL, port, kind)
     except OSError as error:
-        sock.close()
         raise SettingError(f"{flag} = {port}: {error.strerror}; 0 finds a free one") from error
-    return sock

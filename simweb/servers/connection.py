@@ -59,10 +59,10 @@ class Connection(asyncio.Protocol):
         self._client, self._client_port = transport.get_extra_info("peername")[:2]
         self._server = str(transport.get_extra_info("sockname")[0])
         self._region = region_of(self._client, context.world.options.regions)
-        self._number = context.next_number()
+        self._number = next(context.numbers)
         context.connections.add(self)
         context.stats.opened(self._server)
-        context.log_moment("open", **self._names())
+        context.log.moment("open", **self._names())
         self._idle_timer = self._loop.call_later(context.idle_s, self._check_idle)
 
     def data_received(self, data: bytes) -> None:
@@ -140,7 +140,7 @@ class Connection(asyncio.Protocol):
         answer = text_answer(status, text)
         date = formatdate(usegmt=True)
         head = head_bytes(answer, date, keep_alive=False, http_1_0=False)
-        self._context.log_moment("malformed", status=status, problem=text.strip(), **self._names())
+        self._context.log.moment("malformed", status=status, problem=text.strip(), **self._names())
         self._transport.write(head + answer.body)
         # What the client still sends is read and dropped: closing now would reset the
         # connection and take the answer away from it.
@@ -245,13 +245,13 @@ class Connection(asyncio.Protocol):
         if exchange is not None:
             self._log_request(exchange, aborted=True)
         self._context.stats.closed(self._server)
-        self._context.log_moment("close", requests=self._requests, **self._names())
+        self._context.log.moment("close", requests=self._requests, **self._names())
 
     def _log_request(self, exchange: Exchange, aborted: bool) -> None:
         fields = exchange.fields(aborted)
         self._context.stats.answered(fields)
         reused = self._requests > 1
-        self._context.log("request", **self._names(), reused=reused, **fields)
+        self._context.log.write("request", **self._names(), reused=reused, **fields)
 
     def _names(self) -> dict[str, Any]:
         return {

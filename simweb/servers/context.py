@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import TYPE_CHECKING
 
 from simweb.servers.answers import Answers
 from simweb.servers.request_log import RequestLog
@@ -19,30 +19,17 @@ __all__ = ["Context"]
 
 
 class Context:
-    """The world being served, its log and counters, and the open connections."""
+    """The world being served, its log and counters, the open connections and the next numbers."""
 
     def __init__(
-        self,
-        world: World,
-        running: Running,
-        answers: Answers,
-        log: RequestLog,
-        idle_s: float,
-        on_failure: Callable[[OSError], None],
+        self, world: World, running: Running, answers: Answers, log: RequestLog, idle_s: float
     ) -> None:
         self.world, self.running, self.answers = world, running, answers
-        self.idle_s = idle_s
+        self.log, self.idle_s = log, idle_s
         self.stats = Stats()
         self.connections: set[Connection] = set()
-        self._log = log
-        self._on_failure = on_failure
-        self._number = 0
+        self.numbers = count(1)
         self._paces: dict[tuple[int, int], Pace] = {}
-
-    def next_number(self) -> int:
-        """Return the number of a new connection, from 1."""
-        self._number += 1
-        return self._number
 
     def pace(self, client_region: int, host: HostPlan) -> Pace:
         """Return the pace of one answer."""
@@ -52,17 +39,3 @@ class Context:
             found = self.world.distances.pace(client_region, host.region, host.index)
             self._paces[key] = found
         return self.world.distances.jittered(found)
-
-    def log(self, event: str, **fields: Any) -> None:
-        """Write an event; a log that cannot be written ends the web, for it judges nothing."""
-        self._write(self._log.write, event, fields)
-
-    def log_moment(self, event: str, **fields: Any) -> None:
-        """Write an event that happens now."""
-        self._write(self._log.moment, event, fields)
-
-    def _write(self, write: Callable[..., None], event: str, fields: dict[str, Any]) -> None:
-        try:
-            write(event, **fields)
-        except OSError as error:
-            self._on_failure(error)

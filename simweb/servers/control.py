@@ -83,14 +83,14 @@ class Control:
         if not isinstance(share, int | float):
             raise FormatError(f"share = {share!r}: not a number over 0 and up to 1")
         change = self._context.running.change(float(share), host)
-        self._context.log_moment("change", share=change.share, host=name)
+        self._context.log.moment("change", share=change.share, host=name)
         return {"change": change.number + 1}
 
     async def _fault(self, host: HostPlan, kind: str) -> None:
         """Set a fault; `refused` takes the whole address, with every name on it."""
         running = self._context.running
         running.set_fault(host, kind)
-        self._context.log_moment("fault", host=host.name, kind=kind)
+        self._context.log.moment("fault", host=host.name, kind=kind)
         address = running.address_of(host)
         here = [h for h in self._context.world.hosts if running.address_of(h) == address]
         if any(running.fault_of(other) == "refused" for other in here):
@@ -105,7 +105,7 @@ class Control:
             raise FormatError("254 moves were made: restart for more")
         await self._listeners.add(address)
         self._context.running.move(host, address)
-        self._context.log_moment("move", host=host.name, address=address)
+        self._context.log.moment("move", host=host.name, address=address)
 
 
 async def _read(reader: asyncio.StreamReader) -> tuple[Request, bytes]:

@@ -43,7 +43,7 @@ class NameServer:
         reply = query.reply(ra=0, aa=1)
         outcome = self._fill(reply, query, host, fault, kind, tcp)
         self._context.stats.asked(name, outcome)
-        self._context.log_moment(
+        self._context.log.moment(
             "dns", client=client, name=name, type=kind, outcome=outcome, tcp=tcp
         )
         return None if outcome == "none" else bytes(reply.pack())

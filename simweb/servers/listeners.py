@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from shared.errors import SettingError
 
-__all__ = ["Listeners"]
+__all__ = ["Listeners", "bound_socket"]
 
 _LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 _BACKLOG = 1_024
@@ -50,8 +50,7 @@ class Listeners:
         """Listen on one more address; nothing happens when it is listened on."""
         if address in self._servers:
             return
-        sock = _socket(address, self.port)
-        await self._serve(address, sock)
+        await self._serve(address, bound_socket(address, self.port))
 
     def remove(self, address: str) -> None:
         """Stop listening on an address, so that connections are refused."""
@@ -74,7 +73,7 @@ def _bound(addresses: list[str], port: int) -> dict[str, socket.socket] | None:
     sockets: dict[str, socket.socket] = {}
     try:
         for address in addresses:
-            sockets[address] = _socket(address, port)
+            sockets[address] = bound_socket(address, port)
             port = port or sockets[address].getsockname()[1]
     except OSError as error:
         for sock in sockets.values():
@@ -88,12 +87,16 @@ def _bound(addresses: list[str], port: int) -> dict[str, socket.socket] | None:
     return sockets
 
 
-def _socket(address: str, port: int) -> socket.socket:
+def bound_socket(
+    address: str, port: int, kind: socket.SocketKind = socket.SOCK_STREAM
+) -> socket.socket:
+    """Return a socket at a port of a loopback address. Raises OSError, SettingError."""
     if ipaddress.ip_address(address) not in _LOOPBACK:
         raise SettingError(f"address {address}: outside 127.0.0.0/8; simweb stays on loopback")
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_INET, kind)
     try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if kind is socket.SOCK_STREAM:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.setblocking(False)
         sock.bind((address, port))
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from shared.errors import FormatError
@@ -52,6 +53,23 @@ class Request:
         if not length.isdigit() or len(length) > 9:
             raise FormatError(f"Content-Length {length[:20]!r}: not a number of up to 9 digits")
         return int(length)
+
+    def has_current(self, tag: str, since: int) -> bool:
+        """Return whether the client's copy is still good: If-None-Match, else If-Modified-Since.
+
+        tag: the entity tag without quotes; since: epoch second of the last change. Source:
+        RFC 9110, 13.2.2.
+        """
+        match = self.headers.get("if-none-match")
+        if match is not None:
+            return match.strip() == "*" or f'"{tag}"' in match
+        date = self.headers.get("if-modified-since")
+        if date is None:
+            return False
+        try:
+            return int(parsedate_to_datetime(date).timestamp()) >= since
+        except (ValueError, OverflowError):
+            return False
 
 
 def read_head(head: bytes) -> Request:

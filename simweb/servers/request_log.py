@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 class RequestLog:
     """An append-only file of events; without a path it drops them."""
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
+    def __init__(self, path: Path | None, on_failure: Callable[[OSError], None]) -> None:
+        """on_failure: is called where the file cannot take an event."""
+        self._on_failure = on_failure
         self._file: int | None = None
         if path is None:
             return
@@ -35,18 +37,16 @@ class RequestLog:
         except OSError as error:
             raise SettingError(f"--log {path}: {error.strerror}; give a file to write") from error
 
-    @property
-    def wanted(self) -> bool:
-        """Return whether events are kept."""
-        return self._file is not None
-
     def write(self, event: str, **fields: Any) -> None:
-        """Append one event now. Raises OSError when the file cannot take it."""
+        """Append one event now."""
         if self._file is None:
             return
         line = _encode({"event": event, **fields}).encode() + b"\n"
-        while line:
-            line = line[os.write(self._file, line) :]
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as error:
+            self._on_failure(error)
 
     def moment(self, event: str, **fields: Any) -> None:
         """Append an event that happens now."""

@@ -91,18 +91,10 @@ def _folders(options: WorldOptions, before: list[HostPlan]) -> Iterable[HostPlan
             address=counters.next(region, index, "folder"),
             region=region,
             key=draw64(options.seed, "folder", name),
-            pages=0,
-            island_pages=0,
-            page_bytes=0.0,
-            leaves=(),
-            trouble="",
             robots="file",
-            crawl_delay_s=0.0,
             coding=_draw_coding(options, index),
-            charset="",
             keep_alive=True,
             validators=True,
-            change_every_s=0.0,
             folder=str(folder),
         )
 

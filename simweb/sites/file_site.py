@@ -16,7 +16,6 @@ from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
 from simweb.servers.answer import Answer, text_answer
-from simweb.servers.conditional import is_current
 from simweb.servers.request import Request
 from simweb.sites.options import WorldOptions
 from simweb.sites.plan import HostPlan
@@ -100,7 +99,7 @@ def _file(found: Path, request: Request) -> Answer:
         tag = f"{status.st_mtime_ns:x}-{status.st_size:x}"
         since = int(status.st_mtime)
         headers = [("ETag", f'"{tag}"'), ("Last-Modified", formatdate(since, usegmt=True))]
-        if is_current(request, tag, since):
+        if request.has_current(tag, since):
             return Answer(304, headers)
         kind, packing = mimetypes.guess_type(found.name)
         if packing:

@@ -29,7 +29,8 @@ def flag_of(name: str) -> str:
 
 def _check(options: Any) -> None:
     for item in dataclasses.fields(options):
-        value, least, most = getattr(options, item.name), *_limits(item)
+        value, limits = getattr(options, item.name), item.metadata
+        least, most = limits["least"], limits["most"]
         if least is not None and value < least:
             problem = f"must be >= {least}"
         elif most is not None and value > most:
@@ -37,10 +38,6 @@ def _check(options: Any) -> None:
         else:
             continue
         raise SettingError(f"{flag_of(item.name)} = {value}: {problem}; default {item.default}")
-
-
-def _limits(item: dataclasses.Field[Any]) -> tuple[float | None, float | None]:
-    return item.metadata["least"], item.metadata["most"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,18 +37,18 @@ class HostPlan:
     address: str
     region: int
     key: int
-    pages: int  # mainland and island
-    island_pages: int
-    page_bytes: float
-    leaves: tuple[tuple[str, int], ...]
-    trouble: str  # a kind of HOST_TROUBLE, or empty
+    pages: int = 0  # mainland and island
+    island_pages: int = 0
+    page_bytes: float = 0.0
+    leaves: tuple[tuple[str, int], ...] = ()
+    trouble: str = ""  # a kind of HOST_TROUBLE, or empty
     robots: str  # a kind of ROBOTS_KINDS, or `file` for a folder
-    crawl_delay_s: float
+    crawl_delay_s: float = 0.0
     coding: str  # gzip, deflate, deflate-raw, br, or empty
-    charset: str
+    charset: str = ""
     keep_alive: bool
     validators: bool  # sends ETag and Last-Modified, answers 304
-    change_every_s: float  # 0: never by time
+    change_every_s: float = 0.0  # 0: never by time
     folder: str = ""
 
     @property

@@ -165,10 +165,6 @@ class Site:
         """Return the index page of the island, or None."""
         return self.mainland if self.pages > self.mainland else None
 
-    def section_names(self) -> list[str]:
-        """Return the names of the directories, the island's last."""
-        return [section.name for section in self._sections]
-
     def _section_of(self, page: int) -> _Section:
         if not self._sections:
             return _Section("", 0, 1)

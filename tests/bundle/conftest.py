@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.bundle.build import make
+from tools.bundle.archive import make, unpack
 from tools.bundle.chosen import Platform
-from tools.bundle.packed import unpack
 
 HERE = Platform((sys.version_info[0], sys.version_info[1]), platform.machine())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tools.bundle.archive import ROOT
 from tools.bundle.chosen import Platform, locked, needed
-from tools.bundle.packed import ROOT
 
 LOCK = f"""
 numpy==2.4.6 ; python_full_version < '3.12' \\

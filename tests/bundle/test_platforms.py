@@ -25,10 +25,9 @@ import pytest
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from tools.bundle.__main__ import ALL
-from tools.bundle.build import make
+from tools.bundle.archive import make, unpack
 from tools.bundle.chosen import Platform, locked
 from tools.bundle.fetched import platform_words, sha256_of
-from tools.bundle.packed import unpack
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.programs import program
-from tools.bundle.packed import ROOT, commit_time, project_files
+from tools.bundle.archive import ROOT, commit_time, project_files
 
 SOURCES = (".gitignore", "pyproject.toml", "agent/run.py", "agent/build.py", "docs/new page.md")
 MADE = (".venv/bin/python", "build/x.py", "agent/__pycache__/run.pyc", "shared/native/made/a.so")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tools.bundle.packed import ROOT
+from tools.bundle.archive import ROOT
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -16,8 +16,7 @@ from manager.app.composition import Manager, layout_of, open_manager
 from manager.app.web.web import build_app, wrapped
 from manager.console import ConsoleDoor
 from manager.intake.uploads.uploads import UploadDesk
-from manager.intake.workers.body_workers import BodyJob
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import BodyJob, Reader
 from manager.operations.actor import Actor
 from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.hosts.hosts import import_hosts

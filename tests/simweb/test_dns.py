@@ -31,8 +31,8 @@ def web() -> Served:
 
 def names_of(web: Served) -> tuple[NameServer, Context]:
     """Return the name server of a world."""
-    log = RequestLog(None)
-    context = Context(web.world, web.running, web.answers, log, 60.0, no_failure)
+    log = RequestLog(None, no_failure)
+    context = Context(web.world, web.running, web.answers, log, 60.0)
     return NameServer(context), context
 
 

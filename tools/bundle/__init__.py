@@ -1,5 +1,5 @@
 """Makes the archive that a site installs from: see `docs/adr/0116`.
 
 `chosen` says which lines of the lock an agent needs, `fetched` brings their wheels for each Python
-and machine, `packed` lays the archive out; `install` and `install.py` lie in it run at the site.
+and machine, `archive` lays it out; `install` and `install.py` lie in it run at the site.
 """

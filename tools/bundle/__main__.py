@@ -11,10 +11,9 @@ import platform
 import sys
 from pathlib import Path
 
-from tools.bundle.build import make
+from tools.bundle.archive import ROOT, make, version_in
 from tools.bundle.chosen import Platform
 from tools.bundle.fetched import sha256_of
-from tools.bundle.packed import ROOT, version_in
 
 PYTHONS = ((3, 11), (3, 12), (3, 13))
 MACHINES = ("x86_64", "aarch64")

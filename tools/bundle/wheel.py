@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 from pathlib import Path
 
-from tools.bundle.packed import ROOT, own_wheel, version_in
+from tools.bundle.archive import ROOT, own_wheel, version_in
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Make the wheel, print its path and how it is installed."""
+    argparse.ArgumentParser(prog="python -m tools.bundle.wheel", description=__doc__).parse_args()
     folder = ROOT / "dist"
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="prsm-wheel-") as scratch:

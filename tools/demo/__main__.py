@@ -23,8 +23,7 @@ import click
 
 from simweb.launcher import SimulatedWeb, StartError
 from tools.demo.fleet import place_agents, start_agents, start_manager
-from tools.demo.progress import ProgressLine
-from tools.demo.rounds import NoProgressError, counts, describe, run_round
+from tools.demo.rounds import NoProgressError, ProgressLine, counts, describe, run_round
 from tools.demo.system import CommandError, Manager
 from tools.demo.table import table
 
@@ -155,7 +154,8 @@ def summary(
 
 def crawl_s(detail: dict[str, Any]) -> float:
     """Return the seconds that the crawl of a finished round took, by the manager's clock."""
-    return round(detail["round"]["elapsed_ms"] / 1000, 1)
+    elapsed_ms: float = detail["round"]["elapsed_ms"]
+    return round(elapsed_ms / 1000, 1)
 
 
 if __name__ == "__main__":

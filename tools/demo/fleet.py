@@ -6,11 +6,11 @@ Settings are those of a fleet on one machine: everything on loopback, answers wi
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from tools.demo.system import Agent, Manager, command, wait_for
+from tools.demo.system import Agent, Manager, wait_for
 
 __all__ = ["PLACES", "FleetOptions", "place_agents", "start_agents", "start_manager"]
 
@@ -111,12 +111,7 @@ def start_manager(
     stack: ExitStack, folder: Path, dns_port: int, options: FleetOptions = FleetOptions()
 ) -> Manager:
     """Start `prsm serve` with its data in `folder/manager`; the stack ends it."""
-    settings = MANAGER_SETTINGS.format(
-        dns_port=dns_port,
-        log_grace_s=options.log_grace_s,
-        probe_pages=options.probe_pages,
-        signer=options.signer,
-    )
+    settings = MANAGER_SETTINGS.format(dns_port=dns_port, **asdict(options))
     manager = Manager(folder / "manager", settings)
     stack.callback(manager.stop)
     return manager.start()
@@ -134,17 +129,7 @@ def start_agents(
     for region in range(regions):
         name = f"robot.region{region}.example"
         token = manager.prsm("agents", "token", name)["token"]
-        settings = AGENT_SETTINGS.format(
-            region=region,
-            dns_port=dns_port,
-            interval_s=options.interval_s,
-            first_byte_s=options.first_byte_s,
-            total_s=options.total_s,
-            page_workers=options.page_workers,
-            parallel_hosts=options.parallel_hosts,
-            report_s=options.report_s,
-            probe_report_s=options.probe_report_s,
-        )
+        settings = AGENT_SETTINGS.format(region=region, dns_port=dns_port, **asdict(options))
         agent = Agent(folder / name, name, settings).enrol(manager.url, token)
         stack.callback(agent.stop)
         agent.start()
@@ -159,5 +144,4 @@ def start_agents(
 def place_agents(manager: Manager, regions: int) -> None:
     """Set the positions of the first regions' agents, so that the map shows them."""
     for region, (north, east) in enumerate(PLACES[:regions]):
-        name = f"robot.region{region}.example"
-        command("prsm", "agents", "place", "--", name, north, east, PRSM_DATA=str(manager.data))
+        manager.run("agents", "place", "--", f"robot.region{region}.example", north, east)

@@ -1,15 +1,19 @@
-"""Run a round of a whole system to its end, and show its progress."""
+"""Run a round of a whole system to its end, and show its progress: a bar, or some lines."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, TextIO
 
 from tools.demo.system import Manager
 from tools.pace import polls
 
-__all__ = ["NoProgressError", "counts", "describe", "run_round"]
+__all__ = ["NoProgressError", "ProgressLine", "counts", "describe", "run_round"]
+
+_WIDTH: Final = 24
+_PARTS: Final = 4
+"""Without a terminal, a stage has a line at its begin and at each quarter."""
 
 
 class NoProgressError(Exception):
@@ -79,3 +83,41 @@ def _progress(detail: dict[str, Any]) -> object:
         return None
     agents = [(agent["name"], agent["pages"], agent["bytes"]) for agent in detail["agents"]]
     return detail["round"]["state"], detail["orders"], detail["units"], agents
+
+
+class ProgressLine:
+    """Writes progress to a stream; on a terminal the newest state replaces the one before."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._moves = stream.isatty()
+        self._shown: tuple[str, int] | None = None
+        self._width = 0
+
+    def say(self, words: str) -> None:
+        """Write words that stay."""
+        self.end()
+        self._write(words + "\n")
+
+    def show(self, words: str, stage: str, done: int, total: int) -> None:
+        """Show how far a stage is: done of total."""
+        if self._moves:
+            bar = "#" * (_WIDTH * done // max(1, total))
+            line = f"[{bar:<{_WIDTH}}] {words}"
+            self._write("\r" + line.ljust(self._width))
+            self._width = len(line)
+            return
+        part = (stage, _PARTS * done // max(1, total))
+        if part != self._shown:
+            self._shown = part
+            self._write(words + "\n")
+
+    def end(self) -> None:
+        """End the line that moves, so that the next words begin a new one."""
+        if self._width:
+            self._write("\n")
+            self._width = 0
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()

@@ -85,7 +85,7 @@ class Program:
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal, where it still runs."""
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None and self.running:
             self.process.send_signal(number)
 
     def stop(self, seconds: float = 20.0) -> None:
@@ -105,7 +105,21 @@ class Program:
             self.process.wait()
 
 
-class Manager:
+class Served:
+    """A program of a system, which is ended with it."""
+
+    program: Program
+
+    def stop(self) -> None:
+        """End it."""
+        self.program.stop()
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.program.kill()
+
+
+class Manager(Served):
     """`prsm serve` on a data directory, and the other `prsm` commands."""
 
     def __init__(self, data: Path, settings: str = "") -> None:
@@ -127,23 +141,18 @@ class Manager:
         wait_for("prsm serve", self._answers, seconds=60)
         return self
 
-    def stop(self) -> None:
-        """End it."""
-        self.program.stop()
-
-    def kill(self) -> None:
-        """End it as a power cut would."""
-        self.program.kill()
+    def run(self, *words: str, typed: str = "") -> str:
+        """Run a `prsm` command and return what it printed."""
+        return command("prsm", *words, typed=typed, PRSM_DATA=str(self.data))
 
     def prsm(self, *words: str) -> Any:
         """Run a `prsm` command with --json and return what it says."""
-        printed = command("prsm", *words, "--json", PRSM_DATA=str(self.data))
+        printed = self.run(*words, "--json")
         return json.loads(printed) if printed.strip() else None
 
     def add_user(self, name: str, password: str, role: str) -> None:
         """Add a person who may log in at the console."""
-        words = ("prsm", "users", "add", name, "--role", role, "--password-stdin")
-        command(*words, typed=password, PRSM_DATA=str(self.data))
+        self.run("users", "add", name, "--role", role, "--password-stdin", typed=password)
 
     def _answers(self) -> bool:
         if not self.program.running:
@@ -157,7 +166,7 @@ class Manager:
         return True
 
 
-class Agent:
+class Agent(Served):
     """`prs` in a separate home directory."""
 
     def __init__(self, home: Path, name: str, settings: str) -> None:
@@ -180,11 +189,3 @@ class Agent:
         """Start `prs run`."""
         self.program.start()
         return self
-
-    def stop(self) -> None:
-        """End it."""
-        self.program.stop()
-
-    def kill(self) -> None:
-        """End it as a power cut would."""
-        self.program.kill()

@@ -11,7 +11,6 @@ import argparse
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Final
 
 from tools.browser.driven import DESK, PHONE, Browser, missing
 from tools.screenshots.pages import BEFORE_LOGIN, PAGES, address
-from tools.screenshots.stage import set_stage
+from tools.screenshots.stage import Stage, set_stage
 
 WINDOWS: Final = (
     DESK,
@@ -51,20 +50,20 @@ def main() -> int:
     ):
         stage = set_stage(stack, Path(name))
         browser = shown.enter_context(Browser(stage.manager.url))
-        complaints = take(browser, stage.name, stage.password, stage.names, asked.output)
+        complaints = take(browser, stage, asked.output)
         if asked.shown:
-            show(browser, stage.name, stage.password, stage.names, asked.shown)
+            show(browser, stage, asked.shown)
     print(f"{len(PAGES) * len(WINDOWS)} pictures in {asked.output}, {complaints} complaints")
     return 1 if complaints else 0
 
 
-def take(browser: Browser, name: str, password: str, names: Mapping[str, str], output: Path) -> int:
+def take(browser: Browser, stage: Stage, output: Path) -> int:
     """Take a picture of every page in every window. Returns of how many pages was complained."""
     complaints = 0
     for window in WINDOWS:
         browser.open(window)
         for page in PAGES:
-            browser.go(address(page, names))
+            browser.go(address(page, stage.names))
             browser.picture(output / f"{page}-{window.name}.png")
             if browser.overflow() > 0:
                 print(f"{page} ({window.name}): {browser.overflow()} pixels wider than the window")
@@ -77,19 +76,17 @@ def take(browser: Browser, name: str, password: str, names: Mapping[str, str], o
                     print(f"{page} ({window.name}): {complaint}")
                     complaints += 1
             if page == BEFORE_LOGIN:
-                browser.log_in(name, password)
+                browser.log_in(stage.name, stage.password)
         print(f"{window.name}: {len(PAGES)} pages", flush=True)
     return complaints
 
 
-def show(
-    browser: Browser, name: str, password: str, names: Mapping[str, str], folder: Path
-) -> None:
+def show(browser: Browser, stage: Stage, folder: Path) -> None:
     """Take what README shows."""
     for page, dark in SHOWN:
         browser.open(replace(DESK, dark=dark))
-        browser.log_in(name, password)
-        browser.go(address(page, names))
+        browser.log_in(stage.name, stage.password)
+        browser.go(address(page, stage.names))
         browser.small_picture(folder / f"console-{page}.webp")
 
 

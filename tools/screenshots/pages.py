@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["BEFORE_LOGIN", "PAGES", "address", "route"]
+__all__ = ["BEFORE_LOGIN", "PAGES", "address"]
 
 BEFORE_LOGIN: Final = "login"
 
@@ -65,9 +65,3 @@ PAGES: Final[Mapping[str, str]] = {
 def address(name: str, names: Mapping[str, str]) -> str:
     """Return where a page is. names: of existing things, by kind (`Stage.names`)."""
     return PAGES[name].format(**names)
-
-
-def route(name: str) -> str:
-    """Return a page's route, as `manager.console.routes` writes it."""
-    path = PAGES[name].partition("?")[0].removeprefix("/console")
-    return path.replace("{round}", "{number:int}").replace("{plan}", "{number:int}")

@@ -5,50 +5,26 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 
-from tools.demo.system import Manager, Program, command, wait_for
+from tools.demo.system import Manager
 from tools.show_site.keys import People
 
-__all__ = ["Signing", "add_releases", "fail_to_update"]
+__all__ = ["add_releases", "fail_to_update"]
 
 
-class Signing:
-    """People with keys, and the signing process; the stack ends it."""
-
-    def __init__(self, stack: ExitStack, folder: Path) -> None:
-        self.people = People(folder / "keys")
-        self.socket = folder / "sign.sock"
-        self._program = Program(
-            [
-                *("prsm", "release", "signer", "--keys", str(self.people.signer)),
-                *("--socket", str(self.socket), "--root", str(self.people.root)),
-            ],
-            folder / "signer.log",
-        )
-        stack.callback(self._program.stop)
-
-    def begin(self) -> None:
-        """Make the keys, start the process."""
-        self.people.meet()
-        self._program.start()
-        wait_for("the signing process", self.socket.exists, seconds=60)
-
-
-def add_releases(manager: Manager, signing: Signing) -> None:
-    """Publish 1.0.0 for all and 1.1.0 for the canary."""
-    people, data = signing.people, {"PRSM_DATA": str(manager.data)}
-    command("prsm", "release", "init", str(people.root), str(people.targets), **data)
+def add_releases(manager: Manager, people: People) -> None:
+    """Publish 1.0.0 for all and 1.1.0 for the canary. people: who sign them."""
+    manager.run("release", "init", str(people.root), str(people.targets))
     for version, ring in (("1.0.0", "all"), ("1.1.0", "canary")):
         bundle = people.folder / f"prs-{version}.tar.gz"
         bundle.write_bytes(_archive(version))
         targets = people.sign(bundle, version)
-        command("prsm", "release", "publish", str(bundle), str(targets), **data)
-        command("prsm", "release", "rollout", version, "--ring", ring, **data)
-    command("prsm", "release", "canary", "robot.region0.example", **data)
+        manager.run("release", "publish", str(bundle), str(targets))
+        manager.run("release", "rollout", version, "--ring", ring)
+    manager.run("release", "canary", "robot.region0.example")
 
 
 def fail_to_update(manager: Manager, home: Path) -> None:

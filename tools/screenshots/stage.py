@@ -15,18 +15,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from simweb.launcher import SimulatedWeb
-from tools.demo.fleet import FleetOptions, start_agents, start_manager
+from tools.demo.fleet import FleetOptions, place_agents, start_agents, start_manager
 from tools.demo.rounds import describe, run_round
 from tools.demo.system import Manager, wait_for
-from tools.screenshots.partners import add_partners, place
-from tools.screenshots.people import add_people, add_third_party
-from tools.screenshots.releases import Signing, add_releases, fail_to_update
-from tools.show_site.keys import People
+from tools.screenshots.people import add_partners, add_people, add_third_party
+from tools.screenshots.releases import add_releases, fail_to_update
+from tools.show_site.keys import People, Signing
 
 __all__ = ["Stage", "set_stage"]
 
-PLACES: Final = (("35.03", "135.78"), ("43.07", "141.34"), ("26.25", "127.77"))
-REGIONS: Final = len(PLACES)
+REGIONS: Final = 3
 STALL_S: Final = 400.0
 TRANSFERS_S: Final = 200.0
 
@@ -57,15 +55,15 @@ def set_stage(
         )
     )  # fmt: skip
     signing = Signing(stack, folder)
-    signing.begin()
+    signing.people.meet()
+    signing.start()
     options = FleetOptions(signer=str(signing.socket))
     manager = start_manager(stack, folder, web.dns_port, options)
     password = secrets.token_urlsafe(9)
     manager.add_user("admin", password, "admin")
     say(f"manager: {manager.url}")
     start_agents(stack, manager, folder, REGIONS, web.dns_port)
-    for region, degrees in enumerate(PLACES):
-        place(manager, f"robot.region{region}.example", *degrees)
+    place_agents(manager, REGIONS)
     manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
     run_round(manager, "random", stall_s=STALL_S, show=lambda detail: say(describe(detail)))
     run_round(manager, "tree", stall_s=STALL_S, show=lambda detail: say(describe(detail)))
@@ -75,7 +73,7 @@ def set_stage(
     coming = add_partners(manager)
     add_third_party(manager, folder / "library")
     add_people(manager)
-    add_releases(manager, signing)
+    add_releases(manager, signing.people)
     fail_to_update(manager, folder / "robot.region1.example")
     manager.prsm("plan")
     return Stage(manager, "admin", password, {**_names(manager), **coming}, signing.people)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from simweb.launcher import SimulatedWeb
-from tools.demo.system import CommandError, Manager, Program, command, wait_for
-from tools.show_site.keys import People
-from tools.show_site.partner import StoryError
+from tools.demo.system import CommandError, Manager, wait_for
+from tools.show_site.keys import Signing
+from tools.show_site.partner import LONG_S, StoryError
 
 __all__ = ["AGENT", "Centre"]
 
@@ -36,43 +36,25 @@ class Centre:
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder = folder
         folder.mkdir()
-        self.people = People(folder / "keys")
+        self._signing = Signing(stack, folder)
+        self.people = self._signing.people
         self.web = stack.enter_context(
             SimulatedWeb(folder / "web", hosts=4, regions=1, pages_mean=6.0, trouble_scale=0.0)
         )
-        socket = folder / "sign.sock"
-        settings = SETTINGS.format(dns_port=self.web.dns_port, socket=socket)
+        settings = SETTINGS.format(dns_port=self.web.dns_port, socket=self._signing.socket)
         self.manager = Manager(folder / "manager", settings)
-        self._signer = Program(
-            [
-                *("prsm", "release", "signer", "--keys", str(self.people.signer)),
-                *("--socket", str(socket), "--root", str(self.root)),
-            ],
-            folder / "signer.log",
-        )
-        stack.callback(self._signer.stop)
         stack.callback(self.manager.stop)
-
-    @property
-    def root(self) -> Path:
-        """The first root."""
-        return self.people.root
-
-    def ceremony(self) -> None:
-        """Make keys as people do and sign the first root and targets."""
-        self.people.meet()
 
     def open(self) -> None:
         """Start signing process and manager, and begin with releases and hosts."""
-        self._signer.start()
-        wait_for("the signing process", (self.folder / "sign.sock").exists, seconds=60)
+        self._signing.start()
         self.manager.start()
-        self.prsm("release", "init", str(self.root), str(self.people.targets))
+        self.prsm("release", "init", str(self.people.root), str(self.people.targets))
         self.prsm("hosts", "import", str(self.folder / "web" / "seeds.txt"))
 
     def prsm(self, *words: str, show: bool = False, most: int = 12) -> str:
         """Run a `prsm` command; show: as the administrator sees it."""
-        said = command("prsm", *words, PRSM_DATA=str(self.manager.data))
+        said = self.manager.run(*words)
         if show:
             print(f"centre$ prsm {' '.join(words)}")
             for line in said.rstrip().splitlines()[-most:]:
@@ -132,6 +114,15 @@ class Centre:
         """Return what the manager knows of the site."""
         found: dict[str, Any] = self.manager.prsm("agents", "show", AGENT)
         return found
+
+    def wait_for_sync(self, version: str) -> None:
+        """Wait until the agent of a version has completed a sync. Raises TimeoutError."""
+        wait_for(
+            f"a sync of {version}",
+            lambda: self.agent()["agent"]["version"] == version,
+            seconds=LONG_S,
+            every_s=1.0,
+        )
 
     def row(self, query: str, *values: object) -> tuple[Any, ...]:
         """Return a row of the manager's database."""

@@ -12,13 +12,12 @@ from pathlib import Path
 from tools.bundle.chosen import Platform
 from tools.demo.system import wait_for
 from tools.show_site.centre import AGENT, Centre
-from tools.show_site.partner import LONG_S, Partner, StoryError
+from tools.show_site.partner import LONG_S, PRS, Partner, StoryError
 from tools.show_site.releases import make_first
 from tools.show_site.room import Cron
 
 __all__ = ["Installation"]
 
-PRS = "~/prs/bin/prs"
 WHICH_PYTHON = (  # the archive's own `install` chooses so
     "for python in python3.13 python3.12 python3.11 python3; do "
     '$python -c "import platform, sys; print(*sys.version_info[:2], platform.machine())" '
@@ -45,10 +44,10 @@ class Installation:
     def tell(self, stack: ExitStack) -> dict[str, object]:
         """Run it; return its figures. Raises StoryError, TimeoutError."""
         centre, partner = self._centre, self._partner
-        centre.ceremony()
+        centre.people.meet()
         major, minor, machine = partner.output_of(WHICH_PYTHON).split()
         platform = self.platform = Platform((int(major), int(minor)), machine)
-        self.archive = make_first(self._folder, centre.root, platform, self._tree)
+        self.archive = make_first(self._folder, centre.people.root, platform, self._tree)
         centre.open()
         token = centre.prsm("agents", "token", AGENT).strip()
         name = self.archive.name

@@ -1,15 +1,19 @@
-"""People with keys: they sign the first root, and each release; the manager has none of it."""
+"""People with keys and the signing process: they sign the first root, and each release.
+
+The manager has none of it.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from tools.demo.system import BIN
+from tools.demo.system import BIN, Program, wait_for
 
-__all__ = ["People"]
+__all__ = ["People", "Signing"]
 
 PASSPHRASE: Final = "words of the story"  # noqa: S105  # of keys that are deleted with it
 ROOTS: Final = ("anna", "ben", "cleo")
@@ -57,3 +61,24 @@ class People:
             stdout=subprocess.DEVNULL,
             check=True,
         )
+
+
+class Signing:
+    """People with keys, and the signing process; the stack ends it."""
+
+    def __init__(self, stack: ExitStack, folder: Path) -> None:
+        self.people = People(folder / "keys")
+        self.socket = folder / "sign.sock"
+        self._program = Program(
+            [
+                *("prsm", "release", "signer", "--keys", str(self.people.signer)),
+                *("--socket", str(self.socket), "--root", str(self.people.root)),
+            ],
+            folder / "signer.log",
+        )
+        stack.callback(self._program.stop)
+
+    def start(self) -> None:
+        """Start the process, with the keys that the people made."""
+        self._program.start()
+        wait_for("the signing process", self.socket.exists, seconds=60)

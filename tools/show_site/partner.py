@@ -9,8 +9,9 @@ from pathlib import Path
 from tools.demo.system import wait_for
 from tools.show_site.room import HERE, inside
 
-__all__ = ["LONG_S", "Partner", "StoryError"]
+__all__ = ["LONG_S", "PRS", "Partner", "StoryError", "print_title"]
 
+PRS = "~/prs/bin/prs"
 LONG_S = 1200.0
 """An emulated processor takes ten times as long as this one."""
 
@@ -69,6 +70,13 @@ class Partner:
         """Return a file of his home."""
         return self.home / name
 
+    def check_runs(self, version: str) -> str:
+        """Return the release that is run here. Raises StoryError where it is another."""
+        runs = self.file("prs/current").readlink().name
+        if runs != version:
+            raise StoryError(f"{runs} runs here, not {version}")
+        return runs
+
     def _run(self, line: str) -> subprocess.CompletedProcess[str]:
         if self.name:
             words = inside(self.system, "su", "-", self.name, "-c", line)
@@ -88,3 +96,8 @@ class Partner:
             errors="replace",
             check=False,
         )
+
+
+def print_title(text: str) -> None:
+    """Print what comes next in the story."""
+    print(f"\n== {text}", flush=True)

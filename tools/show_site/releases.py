@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.bundle.build import make, make_again
+from tools.bundle.archive import make, make_again
 from tools.bundle.chosen import Platform
 
 __all__ = [

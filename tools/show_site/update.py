@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tools.demo.system import wait_for
 from tools.show_site.centre import AGENT, Centre
-from tools.show_site.partner import LONG_S, Partner, StoryError
+from tools.show_site.partner import LONG_S, PRS, Partner, StoryError, print_title
 from tools.show_site.releases import (
     FIRST,
     NEXT,
@@ -18,7 +18,6 @@ from tools.show_site.releases import (
 
 __all__ = ["Update"]
 
-PRS = "~/prs/bin/prs"
 INVENTED = "6.6.6"
 
 
@@ -33,56 +32,56 @@ class Update:
     def tell(self) -> dict[str, object]:
         """Run it; return what held. Raises StoryError, TimeoutError."""
         made = make_others(self._first)
-        self._title(f"{NEXT}: good, ordered by the manager while the agent of {FIRST} works")
+        print_title(f"{NEXT}: good, ordered by the manager while the agent of {FIRST} works")
         self._follow(made[NEXT])
-        self._title(f"{NO_SYNC}: starts, and never completes a sync: it goes back by itself")
+        print_title(f"{NO_SYNC}: starts, and never completes a sync: it goes back by itself")
         self._centre.publish(made[NO_SYNC], NO_SYNC)
         self._goes_nowhere("back: current -> versions/", f"back: current -> {NEXT}")
-        self._title("the next night: it is not tried again")
+        print_title("the next night: it is not tried again")
         self._goes_nowhere(f"{NO_SYNC} went back before")
-        self._title(f"{NO_LAUNCHER}: its launcher does not start, so it is never switched to")
+        print_title(f"{NO_LAUNCHER}: its launcher does not start, so it is never switched to")
         self._centre.publish(made[NO_LAUNCHER], NO_LAUNCHER)
         self._goes_nowhere(f"the launcher of {NO_LAUNCHER} ended with 1")
-        self._title("forged: signed by a stranger; the centre itself refuses")
+        print_title("forged: signed by a stranger; the centre itself refuses")
         if "not signed by enough keys" not in self._centre.forge(made[TAMPERED], TAMPERED):
             raise StoryError("a stranger's signature was refused for another reason")
-        self._title("forged: the manager is in wrong hands, and changes a file")
+        print_title("forged: the manager is in wrong hands, and changes a file")
         self._centre.publish(made[TAMPERED], TAMPERED)
         self._centre.tamper(TAMPERED)
         self._goes_nowhere("not genuine")
-        self._title("forged: the manager is in wrong hands, and offers an unsigned release")
+        print_title("forged: the manager is in wrong hands, and offers an unsigned release")
         self._centre.invent(INVENTED)
         self._goes_nowhere("is offered, but not signed")
         self._centre.forget(INVENTED)
-        self._title("old: an earlier release, signed well, with the hole that was mended")
-        self._offer_old(made[NEXT].parent / self._first.name)
-        self._title("the manager is away while the site looks: told with the next sync")
+        print_title("old: an earlier release, signed well, with the hole that was mended")
+        self._offer_old()
+        print_title("the manager is away while the site looks: told with the next sync")
         self._away()
         self._centre.prsm("release", "updates", AGENT, show=True, most=20)
-        return {"updated": NEXT, "went_back": NO_SYNC, "refused": 5, "runs": self._runs()}
+        return {
+            "updated": NEXT,
+            "went_back": NO_SYNC,
+            "refused": 5,
+            "runs": self._partner.check_runs(NEXT),
+        }
 
     def _follow(self, bundle: Path) -> None:
         self._centre.publish(self._first, FIRST)
         self._centre.publish(bundle, NEXT)
         self._centre.prsm("agents", "update", AGENT, show=True)
-        wait_for(
-            f"a sync of {NEXT}",
-            lambda: self._centre.agent()["agent"]["version"] == NEXT,
-            seconds=LONG_S,
-            every_s=1.0,
-        )
+        self._centre.wait_for_sync(NEXT)
         self._partner.sees("the verdict", f"tail -n 3 {LOG}", f"good: {NEXT}")
         self._partner.types(f"cut -c27- {LOG}", most=20)
         self._partner.sees("the agent again", f"{PRS} status", "pages/s")
-        self._stands(NEXT)
+        self._stands()
 
     def _goes_nowhere(self, *texts: str) -> None:
         said = self._partner.types(f"{PRS} update", code=1, most=14)
         if not any(text in said for text in texts):
             raise StoryError(f"the launcher did not say {texts[0]!r}")
-        self._stands(NEXT)
+        self._stands()
 
-    def _offer_old(self, _: Path) -> None:
+    def _offer_old(self) -> None:
         self._centre.prsm("release", "pin", AGENT, FIRST, show=True)
         self._goes_nowhere(f"{FIRST} is older than")
         self._centre.prsm("release", "pin", AGENT)
@@ -100,16 +99,9 @@ class Update:
             every_s=1.0,
         )
 
-    def _stands(self, version: str) -> None:
-        if self._runs() != version:
-            raise StoryError(f"{self._runs()} runs here, not {version}")
+    def _stands(self) -> None:
+        self._partner.check_runs(NEXT)
         self._partner.types("readlink ~/prs/current")
-
-    def _runs(self) -> str:
-        return self._partner.file("prs/current").readlink().name
-
-    def _title(self, text: str) -> None:
-        print(f"\n== {text}", flush=True)
 
 
 LOG = "~/prs/launcher/update.log"

@@ -18,7 +18,6 @@ from manager.api.access import AdminDoor
 from manager.intake.body_decoding import DecodingLimits
 from manager.intake.body_receiver import UPLOADED_LIST, ReceiveLimits, receive
 from manager.intake.client_disconnect import gone_client, while_connected
-from manager.intake.logs.log_job import RefusedBody
 from manager.intake.messages.list_check import ListJob, check_list, plain_chunks
 from shared.wire.gzip_stream import split_lines
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES
@@ -63,10 +62,8 @@ async def text_body(request: Request, door: AdminDoor) -> AsyncIterator[Lines]:
 
     try:
         decoding = DecodingLimits(limits.hosts_bytes, limits.decoded_ratio, 10**12, "")
-        job = ListJob(body.path, decoding, door.settings.intake.host_list_cpu_s)
-        refused = await while_connected(request, _checked(door, job))
-        if refused is not None:
-            raise refused.error
+        job = ListJob(body.path, decoding, cpu_s=door.settings.intake.host_list_cpu_s)
+        await while_connected(request, _check(door, job))
         async with gone_client(request) as check_client:
 
             def lines() -> Iterator[tuple[int, str]]:
@@ -77,8 +74,8 @@ async def text_body(request: Request, door: AdminDoor) -> AsyncIterator[Lines]:
         await asyncio.shield(asyncio.to_thread(body.discard))
 
 
-async def _checked(door: AdminDoor, job: ListJob) -> RefusedBody | None:
-    return await door.read(check_list, job)
+async def _check(door: AdminDoor, job: ListJob) -> None:
+    await door.read(check_list, job)
 
 
 def _lines(

@@ -45,7 +45,7 @@ from manager.errors import (
     UnsupportedTypeError,
 )
 from manager.intake.body_receiver import SlowSenderError
-from manager.intake.messages.json_check import MISTAKES_SHOWN
+from manager.intake.messages.message_check import MISTAKES_SHOWN
 from shared.errors import Fault, FormatError, UrlError
 from shared.messages import Message
 from shared.messages.language import choose

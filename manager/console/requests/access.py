@@ -29,7 +29,7 @@ from manager.console.requests.refused_forms import form_again
 from manager.console.requests.visit import CONFIRMED, CSRF, Question, Visit, rank
 from manager.db.figure_cache import StillCountingError, page_figures
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
-from manager.intake.messages.form_reader import FormJob, form_fields, read_form
+from manager.intake.messages.message_check import MessageJob, form_fields, read_form
 from manager.intake.messages.messages import DIRECT_BYTES, sender_number
 from manager.operations.people.login_throttle import LoginWait, login_wait
 from manager.operations.people.users import Role, SessionUser, session_of
@@ -336,7 +336,7 @@ async def _read_form(request: Request, door: ConsoleDoor, page: Page) -> dict[st
     async with door.messages.gathered(request, most_bytes, known) as gathered:
         if gathered.sender is None:
             return form_fields(gathered.body)
-        job = FormJob(gathered.sender, gathered.body, door.messages.cpu_s)
+        job = MessageJob(gathered.body, sender=gathered.sender, cpu_s=door.messages.cpu_s)
         return await door.messages.elsewhere(request, read_form, job)
 
 

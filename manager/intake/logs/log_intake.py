@@ -12,20 +12,21 @@ import asyncio
 import hashlib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from manager.assignment.right_history import SLACK_MS
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
-from manager.intake.body_receiver import CRAWL_LOG, ReceiveLimits, receive
-from manager.intake.logs.log_job import RefusedBody
-from manager.intake.logs.log_parser import LogJob, first_since_ms, parse_log, read_name
+from manager.intake.body_decoding import DecodingLimits
+from manager.intake.body_receiver import CRAWL_LOG, ReceiveLimits, keep_refused, receive
+from manager.intake.logs.log_job import LogJob
+from manager.intake.logs.log_parser import first_since_ms, parse_log, read_name
 from manager.intake.logs.log_sections import Section
 from manager.intake.logs.section_check import check_closed
 from manager.intake.shared_readings import KeptReadings
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import Reader
 from manager.operations.fleet.contact import note_message
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.log_entry import Accepted, accept_log, known_report
@@ -41,7 +42,6 @@ from manager.store import (
     Spooled,
     durable_files,
 )
-from shared.errors import FormatError, LimitError
 from shared.frozen import frozen, values_of
 
 __all__ = ["LogIntake", "Receipt"]
@@ -60,46 +60,30 @@ class Receipt:
     repeated: bool
 
 
+@dataclass(eq=False)
 class LogIntake:
     """Takes logs; one of an agent at a time, any number of agents."""
 
-    def __init__(
-        self,
-        db: Database,
-        layout: Layout,
-        spool: Spool,
-        rejected: Rejected,
-        read: Reader,
-        *,
-        policy: Policy,
-        limits: LimitSettings,
-        settings: IntakeSettings,
-        now_ms: Callable[[], int],
-    ) -> None:
-        self._db = db
-        self._layout = layout
-        self._spool = spool
-        self._rejected = rejected
-        self._read = read
-        self._policy = policy
-        self._limits = limits
-        self._settings = settings
-        self._now_ms = now_ms
-        self._turns: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._readings: KeptReadings[Receipt] = KeptReadings(settings.answer_timeout_s)
+    db: Database
+    layout: Layout
+    spool: Spool
+    rejected: Rejected
+    read: Reader
+    policy: Policy
+    limits: LimitSettings
+    settings: IntakeSettings
+    now_ms: Callable[[], int]
 
-    async def take(
-        self, agent: AgentIdentity, chunks: AsyncIterator[bytes], declared_bytes: int | None
-    ) -> Receipt:
-        """Take a log from a connection: `receive` and `enter` it."""
-        return await self.enter(agent, await self.receive(chunks, declared_bytes))
+    def __post_init__(self) -> None:
+        self._turns: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._readings: KeptReadings[Receipt] = KeptReadings(self.settings.answer_timeout_s)
 
     async def receive(self, chunks: AsyncIterator[bytes], declared_bytes: int | None) -> Spooled:
         """Spool a log. Raises LimitError, BusyError, SlowSenderError."""
-        limits = self._limits
+        limits = self.limits
         return await receive(
             chunks,
-            self._spool,
+            self.spool,
             CRAWL_LOG,
             limit_bytes=limits.log_bytes,
             declared_bytes=declared_bytes,
@@ -123,40 +107,25 @@ class LogIntake:
             await asyncio.shield(asyncio.to_thread(body.discard))
 
     async def _enter_whole(self, agent: AgentIdentity, body: Spooled) -> Receipt:
-        try:
+        async with keep_refused(self.rejected, body, agent.id, CRAWL_LOG, self.now_ms):
             return await self._take_body(agent, body)
-        except (FormatError, LimitError) as error:
-            await asyncio.to_thread(
-                self._rejected.keep,
-                body,
-                agent.id,
-                CRAWL_LOG,
-                error.message,
-                self._now_ms(),
-                error=error,
-            )
-            raise
-        finally:
-            await asyncio.shield(asyncio.to_thread(body.discard))
 
     async def _take_body(self, agent: AgentIdentity, body: Spooled) -> Receipt:
         named = await asyncio.to_thread(read_name, body.path)
         if named.agent != agent.name:
             raise ForbiddenError("uploads.log_of_other_agent", owner=named.agent, agent=agent.name)
-        check_closed(named, self._now_ms())
+        check_closed(named, self.now_ms())
         name = f"{named.agent}.{named.minute}"
         await asyncio.to_thread(
-            note_message, self._db, agent, "submitlog", self._now_ms(), self._policy
+            note_message, self.db, agent, "submitlog", self.now_ms(), self.policy
         )
         async with self._turns[agent.id]:
-            known = await asyncio.to_thread(known_report, self._db, agent, body.sha256, name)
+            known = await asyncio.to_thread(known_report, self.db, agent, body.sha256, name)
             if known is not None:
                 return Receipt(name, known.lines, known.quarantined, repeated=True)
             job = await asyncio.to_thread(self._job, agent, body, name)
             try:
-                outcome = await self._read(parse_log, job)
-                if isinstance(outcome, RefusedBody):
-                    raise outcome.error
+                outcome = await self.read(parse_log, job)
                 # Whoever goes away meanwhile is not waited for, but what is begun is done.
                 entering = asyncio.create_task(
                     asyncio.to_thread(self._enter, agent, body, name, job.target, outcome)
@@ -171,31 +140,34 @@ class LogIntake:
 
     def _job(self, agent: AgentIdentity, body: Spooled, name: str) -> LogJob:
         """Return what the child needs to know: all that the agent held in the log's time."""
-        now_ms = self._now_ms()
+        now_ms = self.now_ms()
         said_ms = first_since_ms(body.path)
         since_ms = now_ms - HISTORY_MS if said_ms is None else said_ms
-        during = held_during(self._db, agent, since_ms - SLACK_MS, now_ms, name)
+        during = held_during(self.db, agent, since_ms - SLACK_MS, now_ms, name)
         return LogJob(
             body=body.path,
-            target=self._spool.temporary(".parquet"),
+            target=self.spool.temporary(".parquet"),
             defaults=Section(during.since_ms if said_ms is None else said_ms, now_ms),
             held=during.held,
             round=during.round,
             closed_ms=during.closed_ms,
             last_round=during.last_round,
             kind=during.kind,
-            decoded_limit_bytes=self._limits.log_decoded_bytes,
-            memory_bytes=self._settings.duckdb_memory_bytes,
-            cpu_s=self._settings.log_cpu_s,
+            limits=DecodingLimits(
+                self.limits.log_decoded_bytes,
+                self.limits.decoded_ratio,
+                self.limits.log_lines,
+                "limits.log_lines",
+            ),
+            memory_bytes=self.settings.duckdb_memory_bytes,
+            cpu_s=self.settings.log_cpu_s,
             big=during.big,
-            draw=self._policy.max_refetch_pages if self._policy.refetch_share else 0,
+            draw=self.policy.max_refetch_pages if self.policy.refetch_share else 0,
             sender=agent.id,
             size_bytes=body.size_bytes,
-            ratio=self._limits.decoded_ratio,
-            lines=self._limits.log_lines,
             bounds=LineBounds(
-                self._settings.max_logged_answer_bytes,
-                round(self._settings.max_logged_request_s * 1000),
+                self.settings.max_logged_answer_bytes,
+                round(self.settings.max_logged_request_s * 1000),
             ),
         )
 
@@ -203,24 +175,24 @@ class LogIntake:
         self, agent: AgentIdentity, body: Spooled, name: str, rows: Path, parsed: ParsedLog
     ) -> Accepted:
         """Put the rows where they stay and enter the sums; where that fails, take them away."""
-        target = self._layout.log_file(agent.id, body.sha256)
+        target = self.layout.log_file(agent.id, body.sha256)
         with rows.open("rb") as file:
             file_sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         durable_files.move(rows, target)
         try:
             return accept_log(
-                self._db,
+                self.db,
                 agent,
                 LogSummary(
                     name=name,
                     sha256=body.sha256,
                     size_bytes=body.size_bytes,
-                    path=str(target.relative_to(self._layout.kept)),
+                    path=str(target.relative_to(self.layout.kept)),
                     file_sha256=file_sha256,
                     **values_of(parsed),
                 ),
-                self._now_ms(),
-                self._policy,
+                self.now_ms(),
+                self.policy,
             )
         except BaseException:
             if self._is_of_no_report(agent, body, name):
@@ -231,7 +203,7 @@ class LogIntake:
         """Return whether what failed was not committed all the same: its answer may have been lost,
         or another manager was faster. Whoever does not know takes no rows away."""
         try:
-            return known_report(self._db, agent, body.sha256, name) is None
+            return known_report(self.db, agent, body.sha256, name) is None
         except ConflictError:
             return True
         except BusyError:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from manager.distance.line_sums import DirectorySum, UnitSum
-from manager.intake.logs.log_job import LogJob, RefusedBody
+from manager.intake.body_decoding import read_chunks
+from manager.intake.logs.log_job import LogJob
 from manager.intake.logs.log_reader import LogReader
 from manager.intake.logs.log_sections import Section
 from manager.operations.logs.log_summary import ParsedLog
@@ -27,20 +28,10 @@ from shared.urls import host_of
 from shared.wire.crawl_log import NAME_LINE_LIMIT_BYTES, LogName, decode_name
 from shared.wire.gzip_stream import decompress, split_lines
 
-__all__ = [
-    "LogJob",
-    "RefusedLog",
-    "first_since_ms",
-    "parse_log",
-    "read_name",
-]
+__all__ = ["first_since_ms", "parse_log", "read_name"]
 
-READ_BYTES: Final = 32 * 1024  # what is left of a piece is copied at each step of unpacking
 HEAD_BYTES: Final = 64 * 1024
 HEAD_LINES: Final = 100
-
-
-RefusedLog = RefusedBody
 
 
 def read_name(body: Path) -> LogName:
@@ -59,7 +50,7 @@ def first_since_ms(body: Path) -> int | None:
     """
     section = Section(since_ms=-1, until_ms=-1)
     with contextlib.suppress(FormatError, LimitError):
-        plain = decompress(islice(_gzip_part(body), 1), limit_bytes=HEAD_BYTES)
+        plain = decompress(islice(_gzipped(body), 1), limit_bytes=HEAD_BYTES)
         for number, line in split_lines(plain, limit_bytes=HEAD_BYTES):
             if not line.startswith(b"#") or number > HEAD_LINES:
                 break
@@ -67,35 +58,27 @@ def first_since_ms(body: Path) -> int | None:
     return section.since_ms if section.since_ms >= 0 else None
 
 
-def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
-    """Write the lines of a log to the job's target and return its sums, or why not.
+def parse_log(job: LogJob) -> ParsedLog:
+    """Write the lines of a log to the job's target and return its sums.
 
-    Raises StoreFullError; the log itself is never the cause of another error.
+    Raises FormatError, LimitError for the log itself, StoreFullError; then no file stays.
     """
     reading = LogReader(job)
     part = job.target.with_suffix(".part")
-    try:
-        with LogFile(part, job.target) as file:
-            reading.write_to(file, _gzip_part(job.body))
-        # A separate folder: DuckDB uses the same file names in each process.
-        spill = job.target.parent / f"{SPILL}{os.getpid()}"
-        sums = tuple(
-            read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill, bounds=job.bounds)
-        )
-        directories: tuple[DirectorySum, ...] = ()
-        if _has_big(sums, job.big):
-            directories = tuple(
-                read_directories(
-                    job.target,
-                    job.big,
-                    memory_bytes=job.memory_bytes,
-                    spill=spill,
-                    bounds=job.bounds,
-                )
+    with LogFile(part, job.target) as file:
+        reading.write_to(file, _gzipped(job.body))
+    # A separate folder: DuckDB uses the same file names in each process.
+    spill = job.target.parent / f"{SPILL}{os.getpid()}"
+    memory_bytes, bounds = job.memory_bytes, job.bounds
+    sums = tuple(read_sums(job.target, memory_bytes=memory_bytes, spill=spill, bounds=bounds))
+    directories: tuple[DirectorySum, ...] = ()
+    if _has_big(sums, job.big):
+        directories = tuple(
+            read_directories(
+                job.target, job.big, memory_bytes=memory_bytes, spill=spill, bounds=bounds
             )
-        return reading.result(sums, directories)
-    except (FormatError, LimitError) as error:
-        return RefusedBody.of(error)
+        )
+    return reading.result(sums, directories)
 
 
 def _has_big(sums: Iterable[UnitSum], big: Collection[str]) -> bool:
@@ -106,8 +89,5 @@ def _has_big(sums: Iterable[UnitSum], big: Collection[str]) -> bool:
     return not lines.keys().isdisjoint(big) or max(lines.values(), default=0) >= BIG_HOST_LINES
 
 
-def _gzip_part(body: Path) -> Iterator[bytes]:
-    with body.open("rb") as file:
-        file.readline(NAME_LINE_LIMIT_BYTES)
-        while chunk := file.read(READ_BYTES):
-            yield chunk
+def _gzipped(body: Path) -> Iterator[bytes]:
+    return read_chunks(body, NAME_LINE_LIMIT_BYTES)

@@ -14,9 +14,8 @@ from pathlib import Path
 
 from manager.db import Database
 from manager.intake.body_decoding import DecodingLimits
-from manager.intake.logs.log_job import RefusedBody
 from manager.intake.messages.discovery_reader import DiscoveredJob, FoundBody, read_discovered
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import Reader
 from manager.operations.hosts.discoveries import Recorded, record_found
 from manager.operations.hosts.found_urls import FoundUrl
 from manager.operations.hosts.host_lines import Tally
@@ -24,31 +23,22 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.settings import IntakeSettings, LimitSettings
 from manager.store import Spool, Spooled
+from shared.frozen import frozen
 
 __all__ = ["DiscoveredIntake"]
 
 
+@frozen
 class DiscoveredIntake:
     """Takes lists of found hosts; one of an agent at a time, any number of agents."""
 
-    def __init__(
-        self,
-        db: Database,
-        spool: Spool,
-        read: Reader,
-        *,
-        policy: Policy,
-        limits: LimitSettings,
-        settings: IntakeSettings,
-        now_ms: Callable[[], int],
-    ) -> None:
-        self._db = db
-        self._spool = spool
-        self._read = read
-        self._policy = policy
-        self._limits = limits
-        self._settings = settings
-        self._now_ms = now_ms
+    db: Database
+    spool: Spool
+    read: Reader
+    policy: Policy
+    limits: LimitSettings
+    settings: IntakeSettings
+    now_ms: Callable[[], int]
 
     async def enter(self, agent: AgentIdentity, body: Spooled) -> Recorded:
         """Record the hosts of a body and return the results of its lines.
@@ -56,24 +46,21 @@ class DiscoveredIntake:
         If the caller is cancelled, the reading ends at once, the entering after its batch.
         Raises FormatError, LimitError, BusyError.
         """
-        limits = self._limits
+        limits = self.limits
         job = DiscoveredJob(
             sender=agent.id,
             body=body.path,
-            target=self._spool.temporary(".found"),
+            target=self.spool.temporary(".found"),
             limits=DecodingLimits(
                 limits.discovered_decoded_bytes,
                 limits.decoded_ratio,
                 limits.discovered_lines,
                 "limits.discovered_lines",
             ),
-            cpu_s=self._settings.host_list_cpu_s,
+            cpu_s=self.settings.host_list_cpu_s,
         )
         try:
-            outcome = await self._read(read_discovered, job)
-            if isinstance(outcome, RefusedBody):
-                raise outcome.error
-            return await self._entered(agent, job.target, outcome)
+            return await self._entered(agent, job.target, await self.read(read_discovered, job))
         finally:
             await asyncio.to_thread(job.target.unlink, missing_ok=True)
 
@@ -86,12 +73,12 @@ class DiscoveredIntake:
         gone = threading.Event()
         entering = asyncio.to_thread(
             record_found,
-            self._db,
+            self.db,
             agent,
             _found_urls(target),
             tally,
-            self._now_ms(),
-            self._policy,
+            self.now_ms(),
+            self.policy,
             gone.is_set,
         )
         try:

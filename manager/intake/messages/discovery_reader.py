@@ -10,37 +10,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from manager.intake.body_decoding import DecodingLimits, decode_body, too_many_lines
-from manager.intake.logs.log_job import RefusedBody
+from manager.intake.body_decoding import DecodingLimits, decode_body, read_chunks, too_many_lines
+from manager.intake.workers.body_job import BodyJob
 from manager.operations.hosts.found_urls import parse_found
 from manager.operations.hosts.refused_lines import (
     REFUSALS_KEPT,
     RefusedLine,
     refused_line,
 )
-from shared.errors import FormatError, LimitError, PrsmError
+from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.wire.gzip_stream import too_long
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES, UrlLine, decode_line
 
 __all__ = ["DiscoveredJob", "FoundBody", "read_discovered"]
 
-READ_BYTES: Final = 32 * 1024  # what is left of a piece is copied at each step of unpacking
 REMEMBERED: Final = 200_000
 
 
 @frozen
-class DiscoveredJob:
-    """A list to read. target: where its URLs go. cpu_s: of a processor at most."""
+class DiscoveredJob(BodyJob):
+    """A list to read. target: where its URLs go."""
 
-    sender: int
     body: Path
     target: Path
     limits: DecodingLimits
-    cpu_s: float
 
     cpu_setting = "intake.host_list_cpu_s"
-    is_long = False
 
 
 @frozen
@@ -56,16 +52,8 @@ class FoundBody:
     refused_count: int
 
 
-def read_discovered(job: DiscoveredJob) -> FoundBody | RefusedBody:
-    """Write what a body found to the job's target, or return why not."""
-    try:
-        return _read(job)
-    except (FormatError, LimitError) as error:
-        job.target.unlink(missing_ok=True)
-        return RefusedBody.of(error)
-
-
-def _read(job: DiscoveredJob) -> FoundBody:
+def read_discovered(job: DiscoveredJob) -> FoundBody:
+    """Write what a body found to the job's target. Raises FormatError, LimitError."""
     seen: dict[str, None] = {}
     repeated = refused_count = 0
     refused: list[RefusedLine] = []
@@ -93,7 +81,7 @@ def _read(job: DiscoveredJob) -> FoundBody:
 def _lines(job: DiscoveredJob) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are no comments: number from 1, text."""
     before, rest = 0, b""
-    for piece in decode_body(_chunks(job.body), job.limits):
+    for piece in decode_body(read_chunks(job.body), job.limits):
         lines = (rest + piece).split(b"\n")
         rest = lines.pop()
         if max(map(len, (*lines, rest))) > LIST_LINE_LIMIT_BYTES:
@@ -107,9 +95,3 @@ def _lines(job: DiscoveredJob) -> Iterator[tuple[int, bytes]]:
         before += len(lines)
     if rest and rest[:1] != b"#":
         yield before + 1, rest
-
-
-def _chunks(body: Path) -> Iterator[bytes]:
-    with body.open("rb") as file:
-        while chunk := file.read(READ_BYTES):
-            yield chunk

@@ -18,8 +18,7 @@ from starlette.requests import Request
 
 from manager.intake.body_errors import SenderShareError, body_too_large
 from manager.intake.client_disconnect import while_connected
-from manager.intake.workers.body_workers import BodyJob
-from manager.intake.workers.reader_types import Reader
+from manager.intake.workers.body_job import BodyJob, Reader
 from shared.errors import Fault
 from shared.frozen import frozen
 

@@ -7,50 +7,78 @@ does its sender hear so. What cannot be judged now (a full disk, a busy database
 from __future__ import annotations
 
 import logging
+import threading
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 from manager.db import Database
 from manager.errors import BusyError
-from manager.intake.uploads.whole_segments import SegmentIntake
-from manager.operations.identity.enrolment import identity_by_id
-from manager.operations.segments.segment_outcomes import Accepted, Arrived, Quarantined
+from manager.operations.identity.enrolment import AgentIdentity, identity_by_id
+from manager.operations.segments.segment_intake import (
+    ExaminationTools,
+    accept_segment,
+    known_segment,
+)
+from manager.operations.segments.segment_outcomes import Accepted, Arrived, Outcome, Quarantined
+from manager.operations.segments.segment_repair import accept_again, damaged_segments
 from manager.operations.segments.upload_completion import postpone, received_uploads, settle
 from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadParts
 from shared.errors import PrsmError
+from shared.frozen import frozen
 from shared.messages import Message
 from shared.week_log import TransferLine, WeekLog
 from shared.wire.uploads import UploadState
 
-__all__ = ["Acceptance"]
+__all__ = ["Acceptance", "SegmentIntake"]
 
 LATER_MS: Final = 60_000
 
 _log: Final = logging.getLogger(__name__)
 
 
+@frozen
+class SegmentIntake:
+    """Takes segments, one of an agent at a time; any thread may ask, and waits."""
+
+    db: Database
+    reading: ExaminationTools
+    now_ms: Callable[[], int]
+    turns: defaultdict[int, threading.Lock] = field(
+        default_factory=lambda: defaultdict(threading.Lock), compare=False
+    )
+
+    def accept(self, agent: AgentIdentity, arrived: Arrived) -> Outcome:
+        """Keep a segment, or say why not; see `accept_segment`."""
+        with self.turns[agent.id]:
+            damaged = damaged_segments(self.db, agent.id, arrived.sha256)
+            if damaged:
+                return accept_again(self.db, self.reading, agent, arrived, damaged, self.now_ms())
+            return accept_segment(self.db, self.reading, agent, arrived, self.now_ms())
+
+    def known(self, agent: AgentIdentity, sha256: str) -> Outcome | None:
+        """Return the previous outcome for these bytes; None: they are wanted (again)."""
+        if damaged_segments(self.db, agent.id, sha256):
+            return None
+        return known_segment(self.db, agent, sha256)
+
+
+@dataclass(eq=False)
 class Acceptance:
     """Examines the waiting files; called by the clock, never twice at once."""
 
-    def __init__(
-        self,
-        db: Database,
-        parts: UploadParts,
-        segments: SegmentIntake,
-        log: WeekLog,
-        now_ms: Callable[[], int],
-        at_once: int = 1,
-    ) -> None:
-        """at_once: files that are read at the same time."""
-        self._db = db
-        self._parts = parts
-        self._segments = segments
-        self._log = log
-        self._now_ms = now_ms
-        self._at_once = at_once
+    db: Database
+    parts: UploadParts
+    segments: SegmentIntake
+    log: WeekLog
+    now_ms: Callable[[], int]
+    at_once: int  # files that are read at the same time
+
+    def __post_init__(self) -> None:
         self._turns: dict[int, int] = {}  # when each agent had its last one
         self._last_turn = 0
 
@@ -62,7 +90,7 @@ class Acceptance:
             if len(batch) == 1:
                 self._accept(batch[0])
             else:
-                with ThreadPoolExecutor(self._at_once, thread_name_prefix="accept") as threads:
+                with ThreadPoolExecutor(self.at_once, thread_name_prefix="accept") as threads:
                     list(threads.map(self._accept, batch))
         return len(judged)
 
@@ -71,13 +99,13 @@ class Acceptance:
 
         The table is queried each time: a new file does not wait for all the older ones.
         """
-        waiting = received_uploads(self._db, self._now_ms())
+        waiting = received_uploads(self.db, self.now_ms())
         firsts: dict[int, TransferRow] = {}
         for row in waiting:
             if row.id not in judged:
                 firsts.setdefault(row.agent_id, row)
         turn = sorted(firsts.values(), key=lambda row: self._turns.get(row.agent_id, 0))
-        batch = turn[: self._at_once]
+        batch = turn[: self.at_once]
         for row in batch:
             self._turns.pop(row.agent_id, None)
             self._turns[row.agent_id] = self._last_turn = self._last_turn + 1
@@ -90,7 +118,7 @@ class Acceptance:
             self._put_off(row, error.message)
         except PrsmError as error:
             self._settle(row, "refused", error.message)
-            self._parts.remove(row.key)
+            self.parts.remove(row.key)
         except Exception as error:  # noqa: BLE001 - one file's defect must not keep the others
             # A defect at one file must not keep the others, nor this one, waiting for ever.
             _log.exception("accepting %s of agent %d failed", row.filename, row.agent_id)
@@ -99,16 +127,16 @@ class Acceptance:
         else:
             self._settle(row, state, said)
             if state == "refused":
-                self._parts.remove(row.key)
+                self.parts.remove(row.key)
 
     def _judged(self, row: TransferRow) -> tuple[UploadState, Message]:
-        agent = identity_by_id(self._db, row.agent_id)
-        path = self._parts.arrived(row.key)
-        if not path.exists() and self._segments.known(agent, row.sha256) is None:
-            self._parts.begin(row.key)
+        agent = identity_by_id(self.db, row.agent_id)
+        path = self.parts.arrived(row.key)
+        if not path.exists() and self.segments.known(agent, row.sha256) is None:
+            self.parts.begin(row.key)
             return "receiving", Message("segments.file_lost")
         arrived = Arrived(path, row.filename, row.sha256, row.size_bytes)
-        outcome = self._segments.accept(agent, arrived)
+        outcome = self.segments.accept(agent, arrived)
         match outcome:
             case Accepted():
                 return "accepted", outcome.said
@@ -120,19 +148,19 @@ class Acceptance:
 
     def _put_off(self, row: TransferRow, why: Message) -> None:
         delay_ms = LATER_MS * min(60, 2 ** min(row.tries, 6))
-        postpone(self._db, row, why, self._now_ms() + delay_ms)
+        postpone(self.db, row, why, self.now_ms() + delay_ms)
 
     def _settle(self, row: TransferRow, state: UploadState, said: Message) -> None:
-        now_ms = self._now_ms()
-        settle(self._db, row, state, said, now_ms)
+        now_ms = self.now_ms()
+        settle(self.db, row, state, said, now_ms)
         if state == "receiving":
             return
         with suppress(OSError):  # the table has it, too
-            self._log.add(
+            self.log.add(
                 TransferLine(
                     begun_ms=row.begun_ms,
                     ended_ms=row.received_ms or now_ms,
-                    agent=identity_by_id(self._db, row.agent_id).name,
+                    agent=identity_by_id(self.db, row.agent_id).name,
                     file=row.filename,
                     size_bytes=row.size_bytes,
                     sent_bytes=row.received_bytes,

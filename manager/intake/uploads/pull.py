@@ -20,13 +20,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from manager.db import Database
-from manager.intake.uploads.upload_verdict import verify_upload
+from manager.intake.uploads.upload_bodies import verify_upload
 from manager.operations.segments import uploads
 from manager.operations.segments.pulls import due_pulls, pull_failed
 from manager.operations.segments.upload_bytes import record_bytes
 from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadPart, UploadParts
 from shared.errors import PrsmError
+from shared.frozen import frozen
 from shared.messages import Message
 from shared.naming import AddressRules
 
@@ -44,41 +45,36 @@ class PullError(PrsmError):
     """A fetch that did not complete; the received bytes are kept."""
 
 
+@frozen
 class SegmentPull:
-    """Fetches what is due; called by the clock, never twice at once."""
+    """Fetches what is due; called by the clock, never twice at once.
 
-    def __init__(
-        self,
-        db: Database,
-        parts: UploadParts,
-        rules: AddressRules,
-        now_ms: Callable[[], int],
-        idle_s: float = 60.0,
-    ) -> None:
-        """rules: which addresses may be connected to. idle_s: how long nothing may come."""
-        self._db = db
-        self._parts = parts
-        self._rules = rules
-        self._now_ms = now_ms
-        self._idle_s = idle_s
+    rules: which addresses may be connected to. idle_s: how long nothing may come.
+    """
+
+    db: Database
+    parts: UploadParts
+    rules: AddressRules
+    now_ms: Callable[[], int]
+    idle_s: float
 
     def fetch_due(self) -> int:
         """Fetch every file that is due, one after the other; return how many were tried."""
-        rows = due_pulls(self._db, self._now_ms())
+        rows = due_pulls(self.db, self.now_ms())
         for row in rows:
             try:
                 self._fetch(row)
             except (PrsmError, OSError, http.client.HTTPException) as error:
                 why = _reason(error)
                 _log.info("fetching %s of agent %d: %s", row.filename, row.agent_id, why)
-                pull_failed(self._db, row, why, self._now_ms())
+                pull_failed(self.db, row, why, self.now_ms())
         return len(rows)
 
     def _fetch(self, row: TransferRow) -> None:
         source = json.loads(row.source)
         start = uploads.offset(row)
-        self._parts.check_room(row.size_bytes - start)
-        with self._parts.open(row.key) as part:
+        self.parts.check_room(row.size_bytes - start)
+        with self.parts.open(row.key) as part:
             connection = self._connected(str(source["url"]), str(source["fingerprint"]))
             try:
                 headers = {"Authorization": f"Bearer {source['token']}", "Range": f"bytes={start}-"}
@@ -93,7 +89,7 @@ class SegmentPull:
             finally:
                 connection.close()
             if uploads.offset(row) == row.size_bytes:
-                verify_upload(self._db, self._parts, row, part, self._now_ms)
+                verify_upload(self.db, self.parts, row, part, self.now_ms)
 
     def _taken(
         self, row: TransferRow, part: UploadPart, answer: http.client.HTTPResponse, start: int
@@ -109,12 +105,12 @@ class SegmentPull:
                 at += len(data)
                 if at - noted >= NOTED_BYTES:
                     part.sync()
-                    row, noted = record_bytes(self._db, row, noted, at, self._now_ms()), at
+                    row, noted = record_bytes(self.db, row, noted, at, self.now_ms()), at
         finally:
             if at > noted:
                 part.sync()
                 row = record_bytes(
-                    self._db, row, noted, at, self._now_ms(), broke=at < row.size_bytes
+                    self.db, row, noted, at, self.now_ms(), broke=at < row.size_bytes
                 )
         return row
 
@@ -128,7 +124,7 @@ class SegmentPull:
         context.verify_mode = ssl.CERT_NONE  # pinned below, before any data is sent
         raw = socket.create_connection((address, port), timeout=CONNECT_S)
         try:
-            raw.settimeout(self._idle_s)
+            raw.settimeout(self.idle_s)
             secured = context.wrap_socket(raw, server_hostname=host)
         except BaseException:
             raw.close()
@@ -142,7 +138,7 @@ class SegmentPull:
                 shown=shown,
                 expected=fingerprint,
             )
-        connection = http.client.HTTPSConnection(host, port, timeout=self._idle_s)
+        connection = http.client.HTTPSConnection(host, port, timeout=self.idle_s)
         connection.sock = secured
         return connection
 
@@ -150,7 +146,7 @@ class SegmentPull:
         refused = PullError("segments.pull_no_address", host=host)
         for _, _, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
             address = str(place[0])
-            why = self._rules.refusal(address)
+            why = self.rules.refusal(address)
             if why is None:
                 return address
             refused = PullError("segments.pull_address", host=host, why=why)

@@ -1,4 +1,4 @@
-"""Writing of the body of an upload request to the disk.
+"""Writing of the body of an upload request to the disk, and the verdict on a whole file.
 
 Invariants. Memory holds one megabyte of it at most; disk work happens in threads. The received part
 of an aborted body is kept; a complete body with a wrong checksum is undone. Bytes are synced before
@@ -22,11 +22,17 @@ from manager.intake.body_receiver import (
     SlowSenderError,
 )
 from manager.intake.uploads.upload_errors import ChecksumError, TakenOverError
-from manager.operations.segments.upload_bytes import record_bytes
-from manager.operations.segments.uploads import TransferRow
-from manager.store import UploadPart
+from manager.operations.segments.upload_bytes import (
+    record_arrival,
+    record_bytes,
+    record_complete,
+)
+from manager.operations.segments.uploads import TransferRow, offset
+from manager.store import UploadPart, UploadParts
+from shared.frozen import frozen
+from shared.messages import Message
 
-__all__ = ["UploadBodies"]
+__all__ = ["UploadBodies", "verify_upload"]
 
 
 @dataclass(slots=True)
@@ -36,20 +42,14 @@ class _Taken:
     end: int
 
 
+@frozen
 class UploadBodies:
     """Takes bodies, as patiently as the settings say."""
 
-    def __init__(
-        self,
-        db: Database,
-        patience: ReceiveLimits,
-        now_ms: Callable[[], int],
-        clock: Callable[[], float],
-    ) -> None:
-        self._db = db
-        self._patience = patience
-        self._now_ms = now_ms
-        self._clock = clock
+    db: Database
+    patience: ReceiveLimits
+    now_ms: Callable[[], int]
+    clock: Callable[[], float]
 
     async def take(
         self,
@@ -95,7 +95,7 @@ class UploadBodies:
         leave: asyncio.Event,
     ) -> None:
         """Write the arriving chunks; `taken.end` is always the end of the written bytes."""
-        begun, start, source = self._clock(), taken.end, aiter(chunks)
+        begun, start, source = self.clock(), taken.end, aiter(chunks)
         gathered = bytearray()
 
         def write() -> None:
@@ -115,8 +115,8 @@ class UploadBodies:
                     raise LimitError("uploads.beyond_end", size_bytes=row.size_bytes)
                 if len(gathered) >= GATHERED_BYTES:
                     await asyncio.to_thread(write)
-                came, elapsed_s = taken.end + len(gathered) - start, self._clock() - begun
-                least = self._patience.least_bytes_per_s
+                came, elapsed_s = taken.end + len(gathered) - start, self.clock() - begun
+                least = self.patience.least_bytes_per_s
                 if elapsed_s > RATE_GRACE_S and came < elapsed_s * least:
                     raise SlowSenderError(
                         "uploads.part_too_slow",
@@ -137,7 +137,7 @@ class UploadBodies:
         try:
             await asyncio.wait(
                 both,
-                timeout=self._patience.idle_s,
+                timeout=self.patience.idle_s,
                 return_when=asyncio.FIRST_COMPLETED,
             )
             if coming.done():
@@ -148,13 +148,13 @@ class UploadBodies:
                 await asyncio.gather(coming, return_exceptions=True)
         if leaving.done():
             raise TakenOverError("uploads.taken_over")
-        raise SlowSenderError("uploads.part_idle", idle_s=self._patience.idle_s)
+        raise SlowSenderError("uploads.part_idle", idle_s=self.patience.idle_s)
 
     def _keep(
         self, row: TransferRow, part: UploadPart, start: int, end: int, broke: bool
     ) -> TransferRow:
         part.sync()
-        return record_bytes(self._db, row, start, end, self._now_ms(), broke=broke)
+        return record_bytes(self.db, row, start, end, self.now_ms(), broke=broke)
 
 
 async def _wanted(leave: asyncio.Event) -> None:
@@ -163,3 +163,31 @@ async def _wanted(leave: asyncio.Event) -> None:
 
 async def _one(source: AsyncIterator[bytes]) -> bytes | None:
     return await anext(source, None)
+
+
+def verify_upload(
+    db: Database,
+    parts: UploadParts,
+    row: TransferRow,
+    part: UploadPart,
+    now_ms: Callable[[], int],
+) -> TransferRow:
+    """Verify a whole file and hand it on. Raises ChecksumError where it is wrong."""
+    found = part.digests(row.size_bytes)
+    judged = record_complete(db, row, found, now_ms())
+    if found.sha256 == row.sha256:
+        parts.finish(row.key)
+        return record_arrival(db, row, now_ms())
+    at = offset(judged)
+    remedy: Message | None = Message("uploads.send_again_from", at=at)
+    if judged.state == "refused":
+        parts.remove(row.key)
+        remedy = judged.result
+    raise ChecksumError(
+        "uploads.file_differs",
+        at,
+        filename=row.filename,
+        found=found.sha256,
+        expected=row.sha256,
+        remedy=remedy,
+    )

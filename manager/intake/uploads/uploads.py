@@ -11,16 +11,15 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
 
 from manager.db import Database
 from manager.errors import BusyError, LimitError
 from manager.intake.body_errors import SenderShareError
 from manager.intake.body_receiver import ReceiveLimits
-from manager.intake.uploads.upload_bodies import UploadBodies
+from manager.intake.uploads.upload_bodies import UploadBodies, verify_upload
 from manager.intake.uploads.upload_errors import OffsetError
-from manager.intake.uploads.upload_turns import UploadTurns
-from manager.intake.uploads.upload_verdict import verify_upload
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments import uploads
 from manager.operations.segments.pulls import offer_upload
@@ -29,11 +28,51 @@ from manager.operations.segments.upload_completion import drop_upload
 from manager.operations.segments.upload_gaps import read_gaps
 from manager.operations.segments.uploads import NewUpload, TransferRow
 from manager.settings import CollectionSettings
-from manager.store import UploadParts
+from manager.store import PartBusyError, UploadParts
 from shared.errors import Fault
 from shared.wire.uploads import read_checksum
 
 __all__ = ["UploadDesk"]
+
+LEAVE_S: Final = 15.0
+
+
+class _Holder:
+    def __init__(self) -> None:
+        self.leave = asyncio.Event()
+        self.gone = asyncio.Event()
+
+
+class UploadTurns:
+    """The turns of one process, by upload: a newer request replaces an older.
+
+    The sender often notices a broken connection first. So a request that continues the upload
+    does not wait until the server finds out: the request that holds it is asked to keep its bytes
+    and to leave. Between processes the lock of the part decides, and none can be asked to leave.
+    """
+
+    def __init__(self) -> None:
+        self._holders: dict[str, _Holder] = {}
+
+    @asynccontextmanager
+    async def take(self, key: str) -> AsyncIterator[asyncio.Event]:
+        """Hold an upload while the block runs; the event says that a newer request wants it.
+
+        Raises PartBusyError where the older request does not leave.
+        """
+        while (holder := self._holders.get(key)) is not None:
+            holder.leave.set()
+            try:
+                async with asyncio.timeout(LEAVE_S):
+                    await holder.gone.wait()
+            except TimeoutError as error:
+                raise PartBusyError("uploads.older_request") from error
+        mine = self._holders[key] = _Holder()
+        try:
+            yield mine.leave
+        finally:
+            del self._holders[key]
+            mine.gone.set()
 
 
 class UploadDesk:

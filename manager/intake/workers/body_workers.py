@@ -18,10 +18,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from manager.errors import BusyError
 from manager.intake.body_errors import BodyLimitError
+from manager.intake.workers.body_job import BodyJob
 from manager.intake.workers.turn_queue import TurnQueue
 from manager.intake.workers.worker_process import (
     MemoryExceededError,
@@ -31,7 +32,7 @@ from manager.intake.workers.worker_process import (
 from shared.errors import Fault
 from shared.frozen import frozen
 
-__all__ = ["BodyJob", "BodyWorkers", "Pool"]
+__all__ = ["BodyWorkers", "Pool"]
 
 JOBS_OF_A_CHILD: Final = 200
 """Then a fresh one takes its place: allocators keep what a large log once needed."""
@@ -50,23 +51,6 @@ MEMORY_SETTING: Final = "intake.worker_memory_bytes"
 
 CPU_GRACE_S: Final = 5.0
 """A job counts its processor time, too, and says more of it than the kernel can."""
-
-
-class BodyJob(Protocol):
-    """Properties of a job that the workers need.
-
-    sender: whose turn it is. cpu_s: of a processor at most, by a setting. is_long: it takes longer
-    than a turn.
-    """
-
-    @property
-    def sender(self) -> int: ...
-    @property
-    def cpu_s(self) -> float: ...
-    @property
-    def cpu_setting(self) -> str: ...
-    @property
-    def is_long(self) -> bool: ...
 
 
 _Job = TypeVar("_Job", bound=BodyJob)

@@ -19,21 +19,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
 from shared.frozen import frozen
 
-__all__ = [
-    "Limits",
-    "MemoryExceededError",
-    "WorkerDiedError",
-    "WorkerProcess",
-    "limit_cpu",
-    "limit_memory",
-    "prepare_child",
-]
+__all__ = ["Limits", "MemoryExceededError", "WorkerDiedError", "WorkerProcess"]
 
 KEPT_BYTES: Final = 256 * 1024**2
 """Freed memory that a child with `keep_memory` keeps for its next need."""
@@ -99,8 +91,8 @@ class WorkerProcess:
         """Return whether it can take a job."""
         return self._process.is_alive()
 
-    def send(self, function: Callable[[Any], object], job: object, cpu_s: float) -> None:
-        """Give it a job when it is ready. cpu_s: the kernel ends the child beyond."""
+    def send(self, function: Callable[[Any], object], job: object, cpu_s: float | None) -> None:
+        """Give it a job when it is ready. cpu_s: the kernel ends the child beyond; None: never."""
         self.jobs += 1
         with contextlib.suppress(OSError, EOFError):  # `result` raises for its caller
             if self.jobs == 1:
@@ -145,28 +137,14 @@ class WorkerProcess:
         self._ours.close()
 
 
-def prepare_child(living: Connection | None, *, keep_memory: bool) -> None:
-    """Ignore the signals that stop a server, and end with the parent.
-
-    living: its other end is closed where the children are to end.
-    """
-    if keep_memory:
-        _keep_memory()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    threading.Thread(
-        target=_end_with_parent, args=(living,), name="end-with-parent", daemon=True
-    ).start()
-
-
-def limit_memory(memory_bytes: int) -> None:
+def _limit_memory(memory_bytes: int) -> None:
     """Bound the addresses of this process, besides those that it has."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     most_bytes = _addresses_bytes() + memory_bytes
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
 
 
-def limit_cpu(cpu_s: float) -> None:
+def _limit_cpu(cpu_s: float) -> None:
     """Limit the processor time of this process from now on; the kernel enforces it."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + cpu_s), hard))
@@ -175,18 +153,23 @@ def limit_cpu(cpu_s: float) -> None:
 def _run_jobs(
     line: Connection, memory_bytes: int | None, keep_memory: bool, modules: Sequence[str]
 ) -> None:
-    prepare_child(None, keep_memory=keep_memory)
+    if keep_memory:
+        _keep_memory()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # its parent ends it
+    threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
     for module in modules:
         importlib.import_module(module)
     if memory_bytes is not None:
-        limit_memory(memory_bytes)
+        _limit_memory(memory_bytes)
     line.send_bytes(b"ready")
     while True:
         try:
             function, job, cpu_s = pickle.loads(line.recv_bytes())  # noqa: S301  # our parent's
         except EOFError:
             return
-        limit_cpu(cpu_s)
+        if cpu_s is not None:
+            _limit_cpu(cpu_s)
         line.send_bytes(_outcome(function, job))
 
 
@@ -212,10 +195,10 @@ def _keep_memory() -> None:
         mallopt(_M_TRIM_THRESHOLD, KEPT_BYTES)
 
 
-def _end_with_parent(living: Connection | None) -> None:
+def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
-    wait([parent.sentinel] if living is None else [parent.sentinel, living])
+    parent.join()
     os._exit(1)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from manager.errors import BusyError
 from manager.intake.body_errors import BodyLimitError
+from manager.intake.workers.body_job import BodyJob
 from manager.intake.workers.body_workers import REST_LOOKS, BodyWorkers, Pool
 from shared.errors import Fault, LineError
 from shared.frozen import frozen
@@ -21,16 +22,28 @@ HELD_S = 60.0
 
 
 @frozen
-class Job:
+class Job(BodyJob):
     """A job of a sender. path: where it writes down that it began. value: for its function."""
 
-    sender: int
-    path: Path = Path()
-    value: float = 0.0
-    cpu_s: float = 60.0
-    is_long: bool = False
+    path: Path
+    value: float
+    takes_long: bool
 
     cpu_setting = "intake.host_list_cpu_s"
+
+    @property
+    def is_long(self) -> bool:
+        return self.takes_long
+
+
+def job_of(
+    sender: int,
+    path: Path = Path(),
+    value: float = 0.0,
+    cpu_s: float = 60.0,
+    takes_long: bool = False,
+) -> Job:
+    return Job(path, value, takes_long, sender=sender, cpu_s=cpu_s)
 
 
 def note(job: Job) -> int:
@@ -99,12 +112,12 @@ def test_a_job_is_done_by_another_process(tmp_path: Path) -> None:
     """One process does one job after the other; errors come back as they are."""
 
     async def steps(workers: BodyWorkers) -> None:
-        pid = await workers.run(note, Job(1, tmp_path / "began"))
+        pid = await workers.run(note, job_of(1, tmp_path / "began"))
         assert pid != os.getpid()
         with pytest.raises(LineError) as caught:
-            await workers.run(refuse, Job(1))
+            await workers.run(refuse, job_of(1))
         assert (caught.value.line, caught.value.code) == (7, Fault.LONG_LINE)
-        assert await workers.run(note, Job(2, tmp_path / "began")) == pid
+        assert await workers.run(note, job_of(2, tmp_path / "began")) == pid
 
     run(Pool(), steps)
 
@@ -115,11 +128,11 @@ def test_a_first_job_is_done_before_the_many_of_another_sender(tmp_path: Path) -
 
     async def steps(workers: BodyWorkers) -> None:
         gate = tmp_path / "gate"
-        first = asyncio.ensure_future(workers.run(hold_until_there, Job(1, gate)))
+        first = asyncio.ensure_future(workers.run(hold_until_there, job_of(1, gate)))
         await until(lambda: workers.running == 1)
-        many = [asyncio.ensure_future(workers.run(note, Job(1, began))) for _ in range(16)]
+        many = [asyncio.ensure_future(workers.run(note, job_of(1, began))) for _ in range(16)]
         await until(lambda: workers.waiting == 16)
-        other = asyncio.ensure_future(workers.run(note, Job(2, began)))
+        other = asyncio.ensure_future(workers.run(note, job_of(2, began)))
         await until(lambda: workers.waiting == 17)
         gate.touch()
         await asyncio.gather(first, other, *many)
@@ -136,9 +149,9 @@ def test_a_long_job_lets_others_go_first(tmp_path: Path) -> None:
 
     async def steps(workers: BodyWorkers) -> None:
         gate = tmp_path / "gate"
-        long = asyncio.ensure_future(workers.run(hold_until_there, Job(1, gate)))
+        long = asyncio.ensure_future(workers.run(hold_until_there, job_of(1, gate)))
         await until(lambda: workers.running == 1)
-        pids = {await workers.run(note, Job(sender, tmp_path / "began")) for sender in (2, 3)}
+        pids = {await workers.run(note, job_of(sender, tmp_path / "began")) for sender in (2, 3)}
         assert not long.done()
         (process,) = [task.process for task in workers._running]
         assert process is not None
@@ -156,9 +169,9 @@ def test_processes_that_have_no_jobs_go(tmp_path: Path) -> None:
 
     async def steps(workers: BodyWorkers) -> None:
         gate = tmp_path / "gate"
-        long = asyncio.ensure_future(workers.run(hold_until_there, Job(1, gate)))
+        long = asyncio.ensure_future(workers.run(hold_until_there, job_of(1, gate)))
         await until(lambda: workers.running == 1)
-        await workers.run(note, Job(2, tmp_path / "began"))
+        await workers.run(note, job_of(2, tmp_path / "began"))
         gate.touch()
         await long
         for _ in range(REST_LOOKS + 1):
@@ -174,10 +187,12 @@ def test_a_long_job_that_has_no_place_begins_again(tmp_path: Path) -> None:
     began, gate = tmp_path / "began", tmp_path / "gate"
 
     async def steps(workers: BodyWorkers) -> None:
-        long = asyncio.ensure_future(workers.run(hold_until_there, Job(1, gate, is_long=True)))
-        second = asyncio.ensure_future(workers.run(hold_until_there, Job(2, gate)))
+        long = asyncio.ensure_future(
+            workers.run(hold_until_there, job_of(1, gate, takes_long=True))
+        )
+        second = asyncio.ensure_future(workers.run(hold_until_there, job_of(2, gate)))
         await until(lambda: workers.running == 2)
-        assert await workers.run(note, Job(3, began)) != os.getpid()
+        assert await workers.run(note, job_of(3, began)) != os.getpid()
         assert (workers.running, workers.waiting) == (1, 1)
         gate.touch()
         await asyncio.gather(long, second)
@@ -190,16 +205,16 @@ def test_a_job_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
     began = tmp_path / "began"
 
     async def steps(workers: BodyWorkers) -> None:
-        running = asyncio.ensure_future(workers.run(hold, Job(1, began)))
+        running = asyncio.ensure_future(workers.run(hold, job_of(1, began)))
         await until(began.exists)
-        queued = asyncio.ensure_future(workers.run(note, Job(2, began)))
+        queued = asyncio.ensure_future(workers.run(note, job_of(2, began)))
         await until(lambda: workers.waiting == 1)
         for one in (queued, running):
             one.cancel()
         await asyncio.gather(queued, running, return_exceptions=True)
         await until(lambda: workers.running == 0)
         assert workers.waiting == 0
-        await workers.run(note, Job(3, began))
+        await workers.run(note, job_of(3, began))
         assert began.read_text().splitlines() == ["1", "3"]
 
     run(Pool(turn_s=HELD_S), steps)
@@ -208,8 +223,8 @@ def test_a_job_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("function", "job", "code", "setting"),
     [
-        (compute, Job(1, cpu_s=-4), Fault.CPU_LIMIT, "intake.host_list_cpu_s"),
-        (take_memory, Job(1, value=4e9), Fault.MEMORY_LIMIT, "intake.worker_memory_bytes"),
+        (compute, job_of(1, cpu_s=-4), Fault.CPU_LIMIT, "intake.host_list_cpu_s"),
+        (take_memory, job_of(1, value=4e9), Fault.MEMORY_LIMIT, "intake.worker_memory_bytes"),
     ],
 )
 def test_what_takes_too_much_is_refused(
@@ -218,13 +233,13 @@ def test_what_takes_too_much_is_refused(
     """Its sender is told the limit and the setting; the next job has a new process."""
 
     async def steps(workers: BodyWorkers) -> None:
-        pid = await workers.run(note, Job(1, tmp_path / "began"))
+        pid = await workers.run(note, job_of(1, tmp_path / "began"))
         with pytest.raises(BodyLimitError) as caught:
             await workers.run(function, job)
         assert (caught.value.code, caught.value.setting) == (code, setting)
         assert setting in str(caught.value)
         assert "smaller parts" in str(caught.value)
-        assert await workers.run(note, Job(1, tmp_path / "began")) != pid
+        assert await workers.run(note, job_of(1, tmp_path / "began")) != pid
 
     run(Pool(memory_bytes=500_000_000), steps)
 
@@ -234,9 +249,9 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
 
     async def steps(workers: BodyWorkers) -> None:
         with pytest.raises(BusyError, match="ended unexpectedly") as caught:
-            await workers.run(die, Job(1))
+            await workers.run(die, job_of(1))
         assert caught.value.retry_after_s > 0
-        assert await workers.run(note, Job(1, tmp_path / "began")) != os.getpid()
+        assert await workers.run(note, job_of(1, tmp_path / "began")) != os.getpid()
 
     run(Pool(), steps)
 
@@ -246,10 +261,10 @@ def test_all_may_be_ended_in_the_middle(tmp_path: Path) -> None:
     began = tmp_path / "began"
 
     async def steps(workers: BodyWorkers) -> None:
-        jobs = [asyncio.ensure_future(workers.run(hold, Job(one, began))) for one in range(3)]
+        jobs = [asyncio.ensure_future(workers.run(hold, job_of(one, began))) for one in range(3)]
         await until(began.exists)
         workers.end()
-        for job in (*jobs, workers.run(note, Job(4, began))):
+        for job in (*jobs, workers.run(note, job_of(4, began))):
             with pytest.raises(BusyError, match="manager is stopping"):
                 await job
 
@@ -263,6 +278,6 @@ def test_a_process_is_there_before_the_first_job(tmp_path: Path) -> None:
         workers.begin()
         (idle,) = workers._idle
         workers.begin()
-        assert await workers.run(note, Job(1, tmp_path / "began")) == idle.pid
+        assert await workers.run(note, job_of(1, tmp_path / "began")) == idle.pid
 
     run(Pool(modules=("wave",)), steps)

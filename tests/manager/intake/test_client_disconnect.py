@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from manager.intake.client_disconnect import gone_client, while_connected
-from manager.intake.logs.log_parser import LogJob
+from manager.intake.logs.log_job import LogJob
 from manager.operations.logs.reports import list_reports
 from shared.wire.crawl_log import LogLine
 from tests.manager.running import log_body, running

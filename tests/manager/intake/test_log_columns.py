@@ -14,11 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manager.assignment.right_history import RightPeriod
+from manager.intake.body_decoding import DecodingLimits
 from manager.intake.logs import log_columns, log_reader
 from manager.intake.logs.log_columns import PlainLines, split_block
-from manager.intake.logs.log_parser import LogJob, RefusedLog, parse_log
+from manager.intake.logs.log_job import LogJob
+from manager.intake.logs.log_parser import parse_log
 from manager.intake.logs.log_sections import Section
 from manager.operations.logs.log_summary import ParsedLog
+from shared.errors import FormatError, LimitError
+from shared.messages import Message
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import Comment, LogLine, decode_line, encode, encode_line
 from shared.wire.gzip_stream import decompress
@@ -39,18 +43,24 @@ def one_by_one(block: bytes, known: dict[bytes, str | None]) -> Iterator[tuple[i
     yield from enumerate(block[:-1].split(b"\n"))
 
 
-def outcome(folder: Path, gzipped: bytes) -> tuple[ParsedLog | RefusedLog, list[dict[str, Any]]]:
+def outcome(folder: Path, gzipped: bytes) -> tuple[ParsedLog | Message, list[dict[str, Any]]]:
     """Return what a log says, and its rows."""
     body, target = folder / "x.body", folder / "x.parquet"
     body.write_bytes(b"a.example.202611211000\n" + gzipped)
     times = Section(since_ms=1000, until_ms=2000)
-    said = parse_log(LogJob(body, target, times, HELD, 6, "probe", 10**8, 10**8, 100))
+    limits = DecodingLimits(10**8, 1e9, 10**12, "limits.log_lines")
+    job = LogJob(body, target, times, HELD, 6, "probe", limits, 10**8, cpu_s=100)
+    said: ParsedLog | Message
+    try:
+        said = parse_log(job)
+    except (FormatError, LimitError) as error:
+        said = error.message
     rows = pq.read_table(target).to_pylist() if isinstance(said, ParsedLog) else []
     target.unlink(missing_ok=True)
     return said, rows
 
 
-def both(folder: Path, gzipped: bytes) -> tuple[ParsedLog | RefusedLog, list[dict[str, Any]]]:
+def both(folder: Path, gzipped: bytes) -> tuple[ParsedLog | Message, list[dict[str, Any]]]:
     """Read a log both ways; return what it says."""
     together = outcome(folder, gzipped)
     with mock.patch.object(log_reader, "split_block", one_by_one):
@@ -172,8 +182,8 @@ def test_a_host_that_is_none_is_named_by_its_line(tmp_path: Path) -> None:
     none = LogLine("http://[::1/", 1, 2, 3, b"")
     for bad in (wrong, none):
         said, _ = both(tmp_path, b"".join(encode([*[PLAIN] * 50, bad, *[PLAIN] * 50])))
-        assert isinstance(said, RefusedLog)
-        assert str(said.message).startswith("line 52:")
+        assert isinstance(said, Message)
+        assert str(said).startswith("line 52:")
 
 
 def test_a_query_before_the_path_is_no_host() -> None:
@@ -228,5 +238,5 @@ def test_sums_name_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Where the sums become too large the first line that is too much is named."""
     monkeypatch.setattr(log_reader, "SUM_LIMIT", 50_000)
     said, _ = both(tmp_path, b"".join(encode([PLAIN] * 30)))
-    assert isinstance(said, RefusedLog)
-    assert str(said.message).startswith("line 12:")
+    assert isinstance(said, Message)
+    assert str(said).startswith("line 12:")

@@ -83,8 +83,12 @@ def test_the_same_log_twice_at_once(tmp_path: Path) -> None:
         agent = prsm.agent()
         body = log_body("a.example", [LINE])
 
+        async def take() -> log_intake.Receipt:
+            logs = prsm.manager.logs
+            return await logs.enter(agent.identity, await logs.receive(chunks(body), None))
+
         async def both() -> list[bool]:
-            taken = [prsm.manager.logs.take(agent.identity, chunks(body), None) for _ in range(2)]
+            taken = [take() for _ in range(2)]
             return [receipt.repeated for receipt in await asyncio.gather(*taken)]
 
         assert sorted(asyncio.run(both())) == [False, True]

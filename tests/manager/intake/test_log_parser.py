@@ -11,17 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manager.assignment.right_history import RightPeriod
+from manager.intake.body_decoding import DecodingLimits
 from manager.intake.logs import log_reader
-from manager.intake.logs.log_parser import (
-    LogJob,
-    RefusedLog,
-    first_since_ms,
-    parse_log,
-    read_name,
-)
+from manager.intake.logs.log_job import LogJob
+from manager.intake.logs.log_parser import first_since_ms, parse_log, read_name
 from manager.intake.logs.log_sections import Section
 from manager.operations.logs.log_summary import ParsedLog
-from shared.errors import Fault, LineError
+from shared.errors import Fault, FormatError, LimitError, LineError
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, Comment, LogLine, encode
 
 HOST = "http://www.example.jp:80/"
@@ -41,29 +37,33 @@ def run(
     cpu_s: float = 100,
     draw: int = 0,
     last_round: int | None = None,
-) -> ParsedLog | RefusedLog:  # fmt: skip
+) -> ParsedLog | FormatError | LimitError:  # fmt: skip
+    """Read a log; return what it says, or why it is refused."""
     body = folder / "x.body"
     body.write_bytes(NAME + gzipped)
     times = Section(since_ms=BASE + 1000, until_ms=BASE + 2000)
     target = folder / "x.parquet"
     memory_bytes = 256 * 1000**2
-    outcome = parse_log(
-        LogJob(
-            body,
-            target,
-            times,
-            held,
-            6,
-            "probe",
-            limit_bytes,
-            memory_bytes,
-            cpu_s,
-            draw,
-            last_round=last_round,
-        )
+    limits = DecodingLimits(limit_bytes, 1e9, 10**12, "limits.log_lines")
+    job = LogJob(
+        body,
+        target,
+        times,
+        held,
+        6,
+        "probe",
+        limits,
+        memory_bytes,
+        draw,
+        last_round=last_round,
+        cpu_s=cpu_s,
     )
-    body.unlink()
-    return outcome
+    try:
+        return parse_log(job)
+    except (FormatError, LimitError) as error:
+        return error
+    finally:
+        body.unlink()
 
 
 def rows(folder: Path) -> list[dict[str, object]]:
@@ -199,9 +199,9 @@ def test_the_head_of_a_long_log_is_enough(tmp_path: Path) -> None:
 def test_bad_logs_are_refused(tmp_path: Path, gzipped: bytes, words: str, too_large: bool) -> None:
     """A refusal names the line as the sender counts it, and no file stays."""
     outcome = run(tmp_path, gzipped)
-    assert isinstance(outcome, RefusedLog)
+    assert isinstance(outcome, FormatError | LimitError)
     assert words in str(outcome.message)
-    assert outcome.too_large == too_large
+    assert isinstance(outcome, LimitError) == too_large
     assert list(tmp_path.iterdir()) == []
 
 
@@ -210,7 +210,7 @@ def test_sums_cannot_overflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(log_reader, "SUM_LIMIT", 3 * 10**12)
     line = b'"http://www.example.jp:80/",1,%d,3,""\n' % 10**12
     outcome = run(tmp_path, gzip.compress(line * 4))
-    assert isinstance(outcome, RefusedLog)
+    assert isinstance(outcome, FormatError | LimitError)
     assert str(outcome.message) == "line 5: the sums of the log are over 3000000000000"
     assert isinstance(run(tmp_path, gzip.compress(line * 3)), ParsedLog)
     assert log_reader.NUMBER_LIMIT <= log_reader.SUM_LIMIT < 2**63
@@ -219,9 +219,9 @@ def test_sums_cannot_overflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_work_without_end_is_refused(tmp_path: Path) -> None:
     """A log that takes a processor too long is refused at a line, and no file stays."""
     outcome = run(tmp_path, gzip.compress(b"#\n" * 30_000), cpu_s=-1)
-    assert isinstance(outcome, RefusedLog)
+    assert isinstance(outcome, FormatError | LimitError)
     assert str(outcome.message).startswith("line 10000: reading took more than")
-    assert outcome.too_large
+    assert isinstance(outcome, LimitError)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -380,9 +380,9 @@ def test_a_line_that_cannot_be_is_refused_by_number_and_code(
 ) -> None:
     """Names that DNS has not, ports, times, rounds: nothing of the log is kept."""
     outcome = run(tmp_path, gzip.compress(b"\n".join(lines) + b"\n"), last_round=9)
-    assert isinstance(outcome, RefusedLog)
+    assert isinstance(outcome, FormatError | LimitError)
     assert str(outcome.message).startswith(f"line {number}: ")
-    assert outcome.error.code == code
+    assert outcome.code == code
     assert not (tmp_path / "x.parquet").exists()
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pytest
 
 from manager.errors import BusyError
+from manager.intake.workers.worker_process import WorkerProcess
 from manager.intake.workers.workers import Workers
 
 
@@ -24,11 +24,6 @@ def where(_: object) -> tuple[int, bool]:
     """Return the child's process id, and whether it ignores the signals that stop a server."""
     ignored = {signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     return os.getpid(), ignored == {signal.SIG_IGN}
-
-
-def knows(module: str) -> bool:
-    """Return whether the child has imported a module."""
-    return module in sys.modules
 
 
 def memory_after(_: object) -> tuple[int, str]:
@@ -62,17 +57,25 @@ def run(workers: Workers, *steps: Coroutine[Any, Any, object]) -> None:
     asyncio.run(all_of_them())
 
 
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+async def ask(workers: Workers, function: Callable[[Job], Result], job: Job) -> Result:
+    return await asyncio.to_thread(workers.run_here, function, job)
+
+
 @pytest.mark.parametrize("keeps", [True, False])
 def test_a_child_may_keep_what_it_freed(keeps: bool) -> None:
     """Who fills megabytes by turns need not have the kernel clear them each time."""
-    workers = Workers(1, keep_memory=keeps)
-
-    async def check() -> None:
-        kept_bytes, pool = await workers.run(memory_after, None)
-        assert (kept_bytes > 100 * 1024**2) == keeps
-        assert (pool == "system") == keeps
-
-    run(workers, check())
+    process = WorkerProcess(None, keep_memory=keeps)
+    process.send(memory_after, None, None)
+    found = process.result()
+    process.close()
+    assert isinstance(found, tuple)
+    kept_bytes, pool = found
+    assert (kept_bytes > 100 * 1024**2) == keeps
+    assert (pool == "system") == keeps
 
 
 def test_a_job_runs_elsewhere() -> None:
@@ -80,12 +83,12 @@ def test_a_job_runs_elsewhere() -> None:
     workers = Workers(1)
 
     async def check() -> None:
-        pid, ignores = await workers.run(where, None)
+        pid, ignores = await ask(workers, where, None)
         assert pid != os.getpid()
         assert ignores
         with pytest.raises(ValueError, match="bad"):
-            await workers.run(refuse, "bad")
-        assert (await workers.run(where, None))[0] == pid
+            await ask(workers, refuse, "bad")
+        assert (await ask(workers, where, None))[0] == pid
 
     run(workers, check())
 
@@ -95,11 +98,11 @@ def test_a_dead_child_is_replaced() -> None:
     workers = Workers(1)
 
     async def check() -> None:
-        pid, _ = await workers.run(where, None)
+        pid, _ = await ask(workers, where, None)
         with pytest.raises(BusyError, match="ended unexpectedly") as caught:
-            await workers.run(die, None)
+            await ask(workers, die, None)
         assert caught.value.retry_after_s > 0
-        assert (await workers.run(where, None))[0] != pid
+        assert (await ask(workers, where, None))[0] != pid
 
     run(workers, check())
 
@@ -110,35 +113,14 @@ def test_a_child_that_did_much_is_replaced(monkeypatch: pytest.MonkeyPatch) -> N
     workers = Workers(1)
 
     async def check() -> None:
-        together = await asyncio.gather(*(workers.run(where, None) for _ in range(5)))
-        alone = [await workers.run(where, None) for _ in range(3)]
-        here = await asyncio.to_thread(lambda: [workers.run_here(where, None) for _ in range(2)])
-        pids = [pid for pid, _ in [*together, *alone, *here]]
-        assert len(pids) == 10
-        assert len(set(pids)) == 4
+        together = await asyncio.gather(*(ask(workers, where, None) for _ in range(5)))
+        alone = [await ask(workers, where, None) for _ in range(3)]
+        pids = [pid for pid, _ in [*together, *alone]]
+        assert len(pids) == 8
+        assert len(set(pids)) == 3
         assert max(pids.count(pid) for pid in pids) == 3
 
     run(workers, check())
-
-
-def test_a_child_is_there_before_the_first_job() -> None:
-    """It is begun once, and then takes the job."""
-    workers = Workers(1)
-    before = {child.pid for child in multiprocessing.active_children()}
-
-    def begun() -> set[int | None]:
-        return {child.pid for child in multiprocessing.active_children()} - before
-
-    async def check() -> None:
-        workers.begin("wave")
-        workers.begin("wave")
-        assert begun() == {(await workers.run(where, None))[0]}
-        assert await workers.run(knows, "wave")
-        assert not await workers.run(knows, "chunk")
-
-    run(workers, check())
-    workers.begin("wave")
-    assert begun() == set()
 
 
 def hold(_: object) -> None:
@@ -151,11 +133,11 @@ def test_children_may_be_ended_in_the_middle() -> None:
     workers = Workers(1)
 
     async def check() -> None:
-        await workers.run(where, None)
-        waiting = asyncio.ensure_future(workers.run(hold, None))
-        await asyncio.sleep(0)
+        await ask(workers, where, None)
+        waiting = asyncio.ensure_future(ask(workers, hold, None))
+        await asyncio.sleep(0.5)
         workers.end()
-        for job in (waiting, workers.run(where, None)):
+        for job in (waiting, ask(workers, where, None)):
             with pytest.raises(BusyError, match="manager is stopping"):
                 await job
 
@@ -172,14 +154,14 @@ def stop_with_a_large_job() -> None:
     workers = Workers(1)
 
     async def check() -> None:
-        pid, _ = await workers.run(where, None)
+        pid, _ = await ask(workers, where, None)
         os.kill(pid, signal.SIGSTOP)
-        waiting = asyncio.ensure_future(workers.run(size_of, bytes(10_000_000)))
+        waiting = asyncio.ensure_future(ask(workers, size_of, bytes(10_000_000)))
         await asyncio.sleep(0.5)  # the thread that feeds the pipe is there by then, or never
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(BusyError, match="ended unexpectedly"):
             await waiting
-        assert await workers.run(size_of, bytes(10_000_000)) == 10_000_000
+        assert await ask(workers, size_of, bytes(10_000_000)) == 10_000_000
 
     run(workers, check())
 
@@ -208,11 +190,11 @@ def answer_in_part() -> None:
 
     async def check(workers: Workers, after_s: float) -> None:
         try:
-            assert await workers.run(answer_and_die, after_s) == bytes(LARGE)
+            assert await ask(workers, answer_and_die, after_s) == bytes(LARGE)
             print("in time")
         except BusyError:
             print("died")
-            assert await workers.run(size_of, b"next") == 4
+            assert await ask(workers, size_of, b"next") == 4
 
     for after_s in (0.02, 0.05, 0.1, 0.2):
         workers = Workers(1)
@@ -230,39 +212,33 @@ def test_a_child_that_dies_in_its_answer_holds_nobody_up() -> None:
     assert "died" in said
 
 
-def test_who_no_longer_waits_is_not_answered() -> None:
-    """A job that was taken back before a child had it is not done; others are."""
-    workers = Workers(1)
+def test_children_at_rest_are_ended() -> None:
+    """The next job has a new child; one that works is left alone."""
+    workers = Workers(2)
 
     async def check() -> None:
-        first = asyncio.ensure_future(workers.run(pause, 0.5))
-        given_up = [asyncio.ensure_future(workers.run(where, None)) for _ in range(5)]
-        await asyncio.sleep(0.1)
-        for one in given_up:
-            one.cancel()
-        await first
-        assert (await workers.run(where, None))[0] != os.getpid()
-        assert all(one.cancelled() for one in given_up)
+        at_work = asyncio.ensure_future(ask(workers, pause, 1.0))
+        pid, _ = await ask(workers, where, None)
+        workers.rest()
+        assert (await ask(workers, where, None))[0] != pid
+        await at_work
 
     run(workers, check())
+
+
+def test_as_many_jobs_run_at_once_as_there_are_children() -> None:
+    """The others wait for a child; after `close` no job is taken."""
+    workers = Workers(2)
+
+    async def check() -> None:
+        found = await asyncio.gather(*(ask(workers, where, None) for _ in range(8)))
+        assert len({pid for pid, _ in found}) <= 2
+
+    run(workers, check())
+    with pytest.raises(BusyError, match="manager is stopping"):
+        workers.run_here(where, None)
 
 
 def pause(seconds: float) -> None:
     """Do what takes so long."""
     time.sleep(seconds)
-
-
-def test_what_a_job_travels_in_is_closed() -> None:
-    """When it is done, when it failed, and when nobody waits for it any more."""
-    workers = Workers(1)
-
-    async def check() -> None:
-        assert await workers.run(size_of, bytes(1_000_000)) == 1_000_000
-        with pytest.raises(ValueError, match="bad"):
-            await workers.run(refuse, "bad")
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(workers.run(pause, 0.3), 0.01)
-
-    run(workers, check())
-    held = [one.readlink() for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
-    assert not [one for one in held if "memfd:job" in str(one)]

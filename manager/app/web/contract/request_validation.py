@@ -20,8 +20,8 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.errors import UnknownFieldError, UnsupportedTypeError
-from manager.intake.messages.json_check import UNKNOWN_KEY, JsonJob, check_json, mistakes_of
 from manager.intake.messages.large_messages import LargeMessage
+from manager.intake.messages.message_check import UNKNOWN_KEY, JsonJob, check_json, mistakes_of
 from manager.intake.messages.messages import DIRECT_BYTES, FEW_FIELDS_BYTES, Gathered, MessageDesk
 from shared.errors import Fault, FormatError
 from shared.frozen import frozen
@@ -202,7 +202,7 @@ class _Strict:
         if given.sender is None:
             found = mistakes_of(self._body, given.body)
         else:
-            job = JsonJob(given.sender, given.body, self._model, desk.cpu_s)
+            job = JsonJob(given.body, self._model, sender=given.sender, cpu_s=desk.cpu_s)
             found = await desk.elsewhere(request, check_json, job)
         for each in found:
             if each["type"] in UNKNOWN_KEY:

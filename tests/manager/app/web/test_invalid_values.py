@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from manager.app.web.contract.invalid_values import invalid_value
-from manager.intake.messages.json_check import mistakes_of
+from manager.intake.messages.message_check import mistakes_of
 from shared.messages import Message, render
 from tests.manager.running import Running, running
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from manager.console.routes import PAGES as ROUTES
-from tools.screenshots.pages import PAGES, route
+from tools.screenshots.pages import PAGES
 
 NO_PAGES = {"/events", "/logs/more"}  # a stream, rows of a page
+
+
+def route(name: str) -> str:
+    """Return a page's route, as `manager.console.routes` writes it."""
+    path = PAGES[name].partition("?")[0].removeprefix("/console")
+    return path.replace("{round}", "{number:int}").replace("{plan}", "{number:int}")
 
 
 def test_every_page_is_looked_at() -> None:

@@ -1,4 +1,7 @@
-"""Builds the project's wheel, and lays an archive out; the same content gives the same bytes."""
+"""Archives of this tree: for platforms, and again as another version with other code.
+
+The same content gives the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from tools.bundle.chosen import Locked, Platform
-from tools.bundle.fetched import sha256_of
+from tools.bundle.chosen import Locked, Platform, locked, needed
+from tools.bundle.fetched import fetch, sha256_of
 from tools.bundle.licences import collect, write_licences
 from tools.bundle.sbom import write_sbom
 from tools.native import compile_all
@@ -23,9 +28,9 @@ from tools.native import compile_all
 __all__ = [
     "ROOT",
     "commit_time",
-    "lay_out",
+    "make",
+    "make_again",
     "own_wheel",
-    "pack",
     "project_files",
     "unpack",
     "version_in",
@@ -33,6 +38,52 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _VERSION = re.compile(r'^version = "([^"]+)"$', re.MULTILINE)
+
+
+def make(
+    version: str, platforms: tuple[Platform, ...], name: str, into: Path, root: Path | None = None
+) -> Path:
+    """Make an archive of a version for platforms, and return it. root: the first of releases."""
+    entries = _entries()
+    with tempfile.TemporaryDirectory(prefix="prs-bundle-") as scratch:
+        folder = Path(scratch) / name
+        (folder / "wheels").mkdir(parents=True)
+        fetch(entries, platforms, folder / "wheels")
+        own_wheel(version, Path(scratch), folder / "wheels")
+        _lay_out(folder, version, entries, platforms)
+        if root is not None:
+            shutil.copy(root, folder / "root.json")
+        archive = into / f"{name}.tar.gz"
+        _pack(folder, archive)
+    return archive
+
+
+def make_again(archive: Path, version: str, name: str, change: Callable[[Path], None]) -> Path:
+    """Make an archive beside another one, of the same libraries; change: edits a copy of the tree.
+
+    Without a network: tests of updates need releases that would never be published.
+    """
+    with tempfile.TemporaryDirectory(prefix="prs-bundle-") as scratch:
+        unpack(archive, Path(scratch))
+        folder = Path(scratch) / name
+        (Path(scratch) / archive.name.removesuffix(".tar.gz")).rename(folder)
+        for old in (folder / "wheels").glob("prsm-*.whl"):
+            old.unlink()
+        own_wheel(version, Path(scratch), folder / "wheels", change)
+        lines = (folder / "PLATFORMS").read_text().split()
+        _lay_out(folder, version, _entries(), [Platform.named(line) for line in lines])
+        made = archive.with_name(f"{name}.tar.gz")
+        _pack(folder, made)
+    return made
+
+
+def _entries() -> list[Locked]:
+    lock = locked((ROOT / "requirements.lock").read_text())
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    declared = [*project["dependencies"], *project["optional-dependencies"]["agent"], "pip"]
+    names = needed(declared, (one.name for one in lock))
+    return [one for one in lock if one.name in names]
 
 
 def version_in(project: Path) -> str:
@@ -67,7 +118,7 @@ def own_wheel(
     return Path(shutil.move(wheel, into / wheel.name))
 
 
-def lay_out(
+def _lay_out(
     folder: Path, version: str, entries: Iterable[Locked], platforms: Sequence[Platform]
 ) -> None:
     """Write the files beside the wheels of a folder: installer, licences, SBOM, platforms, hashes.
@@ -95,7 +146,7 @@ def lay_out(
     (folder / "requirements.txt").write_text("\n".join(lines) + "\n")
 
 
-def pack(folder: Path, archive: Path) -> None:
+def _pack(folder: Path, archive: Path) -> None:
     """Write a folder as archive, under its own name; wheels are compressed already."""
     part = archive.with_name(archive.name + ".part")
     with (
