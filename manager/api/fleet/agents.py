@@ -181,15 +181,7 @@ def list_agents(door: Door, _: Viewer) -> list[AgentAnswer]:
 def waiting_tokens(door: Door, _: Admin) -> list[WaitingToken]:
     """List the join tokens that may still be used; never the tokens themselves."""
     rows = agents.list_join_tokens(door.db, door.now_ms())
-    return [
-        WaitingToken(
-            agent=row.agent,
-            issued_by=row.issued_by,
-            issued_ms=row.issued_ms,
-            expires_ms=row.expires_ms,
-        )
-        for row in rows
-    ]
+    return [WaitingToken.model_validate(row, from_attributes=True) for row in rows]
 
 
 @router.get("/agents/{name}")

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
 from manager.api.hosts.text_lists import TEXT_BODY, text_body
-from manager.api.routes import subject_router
+from manager.api.routes import Limit, Offset, subject_router
 from manager.operations.hosts import host_merge, host_split, host_views, hosts, name_lookups
 from manager.operations.hosts.host_split import Split
 from manager.operations.hosts.host_views import HostDetail, HostFilter, HostPage
@@ -85,8 +85,8 @@ def list_hosts(
     owner: Annotated[str, Query(description="an agent's name")] = "",
     state: Annotated[str, Query(description="new, idle, probing, placed or excluded")] = "",
     sort: Annotated[str, Query(description="a column, `-` before it for descending")] = "domain",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    limit: Limit = 50,
+    offset: Offset = 0,
 ) -> HostPage:
     """List the hosts that match, sorted, a page at a time."""
     return host_views.list_hosts(
@@ -106,10 +106,7 @@ def host_detail(
     return host_views.host_detail(door.db, host, door.policy)
 
 
-@router.post(
-    "/import",
-    openapi_extra=TEXT_BODY,
-)
+@router.post("/import", openapi_extra=TEXT_BODY)
 async def import_hosts(request: Request, door: Door, actor: Operator) -> Imported:
     """Add the hosts of a list: a URL a line, perhaps a tab and a referer; plain text or gzip.
 
