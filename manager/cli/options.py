@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 import httpx
@@ -13,12 +13,12 @@ import httpx
 from manager.cli import output
 from manager.cli.manager_client import Calls
 from shared.frozen import frozen
+from shared.program import joined
 
 __all__ = [
     "METHODS",
     "Target",
     "before_option",
-    "joined",
     "json_answer",
     "json_option",
     "moves_option",
@@ -29,8 +29,6 @@ __all__ = [
 
 METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "keep", "random"])
 """How units are given out; `prsm plan` says what each would give."""
-
-_Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 @frozen
@@ -74,17 +72,6 @@ def json_answer(command: Callable[..., Iterator[Any]]) -> Callable[..., None]:
             next(steps, None)
 
     return answered
-
-
-def joined(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
-    """Return options and arguments as one decorator, in the order in which help shows them."""
-
-    def add(command: _Command) -> _Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
 
 
 paged_options = joined(

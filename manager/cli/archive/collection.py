@@ -10,8 +10,9 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, joined, json_answer, pass_target
+from manager.cli.options import Target, json_answer, pass_target
 from manager.cli.rounds.schedules import schedule_group, show_schedule
+from shared.program import joined
 
 __all__ = ["collect"]
 

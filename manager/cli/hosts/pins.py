@@ -8,7 +8,8 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, joined, json_answer
+from manager.cli.options import Target, json_answer
+from shared.program import joined
 
 __all__ = ["COMMANDS"]
 

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import click
 
-from manager.cli.options import METHODS, Target, joined, json_answer, moves_option
+from manager.cli.options import METHODS, Target, json_answer, moves_option
 from manager.cli.rounds.schedules import schedule_group, show_schedule
+from shared.program import joined
 
 __all__ = ["schedule"]
 
