@@ -1,4 +1,4 @@
-"""What the routes of all subjects share: a router, its threads, and the bounds of a page."""
+"""Parts that the routes of all subjects share: a router, its threads, the bounds of a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Answer = TypeVar("_Answer")
 class ThreadRoute(APIRoute):
     """A route whose function, unless it is a coroutine, runs in a thread of requests.
 
-    FastAPI would take threads of its own for it, in which senders do not take turns.
+    FastAPI itself would use other threads, in which senders do not take turns.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:

@@ -79,10 +79,8 @@ def _lines(target: Target, limit: int, wanted: dict[str, Any]) -> Iterator[dict[
 @json_answer
 def reports(target: Target, before: int | None, **wanted: Any) -> Iterator[Any]:
     """List the accepted crawl logs, newest first."""
-    rows = target.calls.get("/reports", **wanted, before_id=before)
-    yield rows
-    output.table(
-        rows,
+    return output.answer_rows(
+        target.calls.get("/reports", **wanted, before_id=before),
         "No log yet. Agents send them when they have finished a list.",
         output.Column("report", "name"),
         output.Column("received", "received_ms", output.time_text),
@@ -98,10 +96,8 @@ def reports(target: Target, before: int | None, **wanted: Any) -> Iterator[Any]:
 @json_answer
 def activity(target: Target, **window: Any) -> Iterator[Any]:
     """Show the fetch rate over time, from the received logs."""
-    found = target.calls.get("/overview/activity", **window)
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/overview/activity", **window),
         "",
         output.Column("from", "from_ms", output.time_text),
         output.Column("pages/s", "pages_per_s", output.figure_text),

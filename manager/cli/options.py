@@ -54,7 +54,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 def json_answer(command: Callable[..., Iterator[Any]]) -> Callable[..., None]:
     """Add --json to a command that yields its answer, and then prints it for people.
 
-    With --json the answer is printed as it is, and the rest of the command does not run. A group
+    With --json only the answer is printed, and the rest of the command does not run. A group
     answers only where no command of it is named.
     """
 

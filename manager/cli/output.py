@@ -6,7 +6,7 @@ import datetime
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from shared.plurals import with_plurals
 
 __all__ = [
     "Column",
+    "answer_rows",
     "as_json",
     "bytes_text",
     "columns",
@@ -55,7 +56,7 @@ class Column:
     text: Callable[[Any], object] | None = None
 
     def cell(self, row: Any) -> str:
-        """Return what stands in a row; control characters cannot move the cursor."""
+        """Return the text of a row; control characters cannot move the cursor."""
         value = self.value(row) if callable(self.value) else row[self.value or self.title]
         return with_plurals(printable(value if self.text is None else self.text(value)))
 
@@ -76,6 +77,12 @@ def table(rows: Iterable[Any], empty: str, *shown: Column) -> None:
     for line in lines:
         padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         click.echo("  ".join(padded).rstrip()[: _width()])
+
+
+def answer_rows(rows: list[Any], empty: str, *shown: Column) -> Iterator[Any]:
+    """Yield rows as a command's answer, then print them as a table."""
+    yield rows
+    table(rows, empty, *shown)
 
 
 def link_kinds(kinds: Iterable[dict[str, Any]]) -> None:

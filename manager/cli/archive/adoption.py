@@ -126,10 +126,8 @@ _ID_FROM = {
 @json_answer
 def trash(target: Target) -> Iterator[Any]:
     """Show the contents of the trash by day: files that no row named."""
-    found = target.calls.get("/archive/trash")
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/archive/trash"),
         "The trash is empty.",
         *output.columns("day", "files"),
         output.Column("bytes", "size_bytes"),

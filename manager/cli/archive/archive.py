@@ -62,10 +62,8 @@ def captures(target: Target, url: str, limit: int) -> Iterator[Any]:
 @json_answer
 def downloads(target: Target, **wanted: Any) -> Iterator[Any]:
     """Show downloads of third parties and their progress."""
-    found = target.calls.get("/archive/downloads", **wanted)
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/archive/downloads", **wanted),
         "No downloads.",
         output.Column("client"),
         output.Column("token", "token_id"),
@@ -86,10 +84,8 @@ def downloads(target: Target, **wanted: Any) -> Iterator[Any]:
 @json_answer
 def jobs(target: Target, **wanted: Any) -> Iterator[Any]:
     """List selections that are written as files."""
-    found = target.calls.get("/archive/jobs", **wanted)
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/archive/jobs", **wanted),
         "No jobs.",
         output.Column("job", "id"),
         *output.columns("client", "state", "done"),
@@ -133,10 +129,8 @@ def scrub(target: Target, now: bool) -> Iterator[Any]:
 @json_answer
 def problems(target: Target, **wanted: Any) -> Iterator[Any]:
     """List missing and damaged files, with the state of their repair."""
-    found = target.calls.get("/archive/problems", **wanted)
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/archive/problems", **wanted),
         "No kept file is known to be missing or damaged.",
         output.Column("number", "id"),
         output.Column("file", "subject"),
@@ -218,10 +212,8 @@ def _show_compacted(done: dict[str, int]) -> None:
 @json_answer
 def mirrors(target: Target, **wanted: Any) -> Iterator[Any]:
     """List mirrors: hosts with the same content at the same paths as another; reads all indexes."""
-    found = target.calls.get("/archive/mirrors", **wanted)
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/archive/mirrors", **wanted),
         "No host shows what another one shows.",
         output.Column("host"),
         output.Column("mirrors", "of"),

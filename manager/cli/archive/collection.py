@@ -178,10 +178,8 @@ def limit(
 @json_answer
 def orders(target: Target, limit: int, **wanted: Any) -> Iterator[Any]:
     """Show collection orders with their progress, newest first."""
-    found = target.calls.get("/collection/orders", **wanted, limit=limit)
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/collection/orders", **wanted, limit=limit),
         "No order is like that."
         if any(wanted.values())
         else "No order yet. `prsm collect now AGENT` asks an agent to send.",
@@ -212,10 +210,8 @@ def cancel(target: Target, number: int) -> None:
 @json_answer
 def transfers(target: Target, **wanted: Any) -> Iterator[Any]:
     """Show received and running transfers of files, newest first."""
-    found = target.calls.get("/collection/transfers", **wanted)
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/collection/transfers", **wanted),
         "Nothing has come yet.",
         output.Column("transfer", "id"),
         output.Column("agent"),

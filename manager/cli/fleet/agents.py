@@ -23,10 +23,8 @@ def agents() -> None:
 @json_answer
 def list_(target: Target) -> Iterator[Any]:
     """List all agents with their states and the reasons."""
-    found = target.calls.get("/agents")
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/agents"),
         "No agent yet. `prsm agents token NAME` makes a token with which one joins.",
         output.Column("agent", "name"),
         output.Column("state", lambda agent: agent["state"] + ("!" if agent["attention"] else "")),
@@ -129,10 +127,8 @@ def token(target: Target, name: str) -> Iterator[Any]:
 @json_answer
 def tokens(target: Target) -> Iterator[Any]:
     """List the join tokens that may still be used (not the tokens themselves)."""
-    waiting = target.calls.get("/join-tokens")
-    yield waiting
-    output.table(
-        waiting,
+    return output.answer_rows(
+        target.calls.get("/join-tokens"),
         "No token waits to be used.",
         output.Column("agent"),
         output.Column("until", "expires_ms", output.time_text),

@@ -113,9 +113,9 @@ def lift_ban(target: Target, host: str, agent: str) -> Iterator[Any]:
 @json_answer
 def bans(target: Target, **wanted: Any) -> Iterator[Any]:
     """List bans: the hosts that an agent never gets."""
-    page = target.calls.get("/hosts/bans", **wanted)
-    yield page
-    output.table(page, "No agent is banned from any host.", output.Column("host"), *DECISION)
+    rows = target.calls.get("/hosts/bans", **wanted)
+    empty = "No agent is banned from any host."
+    return output.answer_rows(rows, empty, output.Column("host"), *DECISION)
 
 
 COMMANDS = (move, pin, unpin, pins, ban, lift_ban, bans)

@@ -23,10 +23,8 @@ __all__ = ["audit"]
 @json_answer
 def audit(target: Target, before: int | None, **wanted: Any) -> Iterator[Any]:
     """Show the audit log: who did what and when, newest first."""
-    rows = target.calls.get("/audit", **wanted, before_id=before)
-    yield rows
-    output.table(
-        rows,
+    return output.answer_rows(
+        target.calls.get("/audit", **wanted, before_id=before),
         "Nothing happened yet.",
         output.Column("when", "at_ms", output.time_text),
         output.Column("who", lambda row: f"{row['actor_kind']} {row['actor_name']}"),

@@ -19,10 +19,8 @@ SCOPES: Final = ("segments", "pages", "index", "changes")
 @json_answer
 def clients(target: Target) -> Iterator[Any]:
     """Third parties and their tokens; without a command: the list."""
-    found = target.calls.get("/clients")
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/clients"),
         "No third party yet. `prsm clients add NAME --contact ADDRESS` registers one.",
         output.Column("client", lambda one: one["client"]["name"]),
         output.Column("contact", lambda one: one["client"]["contact"]),

@@ -17,10 +17,8 @@ __all__ = ["tokens"]
 @json_answer
 def tokens(target: Target) -> Iterator[Any]:
     """API tokens for scripts; without a command: the list."""
-    found = target.calls.get("/tokens")
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/tokens"),
         "No token yet. `prsm tokens add NAME --user USER` makes one.",
         output.Column("number", "id"),
         *output.columns("user", "name", "role"),

@@ -37,10 +37,8 @@ def add(target: Target, name: str, role: str, password_stdin: bool) -> Iterator[
 @json_answer
 def list_(target: Target) -> Iterator[Any]:
     """List all users."""
-    found = target.calls.get("/users")
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/users"),
         "No user yet. `prsm users add NAME --role admin` makes the first.",
         output.Column("user", "name"),
         output.Column("role"),
@@ -98,10 +96,8 @@ def enable(target: Target, name: str) -> None:
 @json_answer
 def sessions(target: Target, name: str) -> Iterator[Any]:
     """List the sessions of the user NAME."""
-    found = target.calls.get(f"/users/{name}/sessions")
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get(f"/users/{name}/sessions"),
         f"{name} is logged in nowhere.",
         output.Column("session", "id"),
         output.Column("since", "created_ms", output.time_text),

@@ -49,10 +49,8 @@ def list_pairs(
 ) -> Iterator[Any]:
     """List measured distances, oldest first."""
     reached = "unreachable" if unreachable else ""
-    found = target.calls.get("/probes", **options, older_days=older, reached=reached)
-    yield found
-    output.table(
-        found,
+    return output.answer_rows(
+        target.calls.get("/probes", **options, older_days=older, reached=reached),
         "Nothing like that was measured.",
         *output.columns("agent", "host"),
         output.Column("ms/KB", "ms_per_kb", _ms_per_kb),

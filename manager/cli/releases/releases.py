@@ -160,10 +160,8 @@ def pin(target: Target, agent: str, version: str) -> None:
 @json_answer
 def updates(target: Target, agent: str) -> Iterator[Any]:
     """Show update results of AGENT, or of all agents, newest first, with late reports."""
-    found = target.calls.get("/releases/updates", agent=agent)
-    yield found
-    showing.table(
-        found,
+    return showing.answer_rows(
+        target.calls.get("/releases/updates", agent=agent),
         "No agent has reported an update.",
         showing.Column("when", "at_ms", showing.time_text),
         *showing.columns("agent", "version"),
