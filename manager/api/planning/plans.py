@@ -8,8 +8,8 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
-from manager.api.rounds.rounds import Limit, Method, Moves, Offset, Seed, Sort
-from manager.api.routes import subject_router
+from manager.api.rounds.rounds import Method, Moves, Offset, Seed, Sort
+from manager.api.routes import Limit, subject_router
 from manager.operations.planning import plan_application, plan_changes, plan_list, plan_tree, plans
 from manager.operations.planning.plan_changes import Change
 from manager.operations.planning.plan_list import PlanFilter, PlanPage

@@ -26,7 +26,7 @@ from manager.operations.rounds.round_report import RoundReport
 from manager.operations.rounds.rounds import RoundDetail
 from manager.operations.timetables import Scheduled
 
-__all__ = ["Limit", "Method", "Offset", "Seed", "Sort", "router"]
+__all__ = ["Method", "Moves", "Offset", "Seed", "Sort", "router"]
 
 router: Final = subject_router("rounds")
 Method = Literal["default", "random", "keep", "tree", "exchange", "prices", "lp"]
