@@ -21,10 +21,7 @@ STOP_S: Final = 5.0
 
 
 def work_off(
-    tasks: Iterable[Callable[[], None]],
-    at_once: int,
-    patience: Patience,
-    look: Callable[[], None] = lambda: None,
+    tasks: Iterable[Callable[[], None]], at_once: int, patience: Patience, look: Callable[[], None]
 ) -> None:
     """Do all tasks; raises the first error that a task lets out. look: called meanwhile."""
     waiting = iter(list(tasks))

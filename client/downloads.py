@@ -53,8 +53,8 @@ def _rest(
     with server.stream(file.path, fields, also=(416,)) as answer:
         if answer.status_code == 416:
             raise DamagedError(f"the server has no bytes behind {part.size} of it")
-        rest = read_rest(answer.status_code, answer.headers, part.size, file.size_bytes)
-        if rest.start == 0:
+        start = read_rest(answer.status_code, answer.headers, part.size, file.size_bytes)
+        if start == 0:
             came(-part.size)
             part.restart()
             part.begin(answer.headers.get("etag", ""))

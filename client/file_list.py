@@ -6,7 +6,7 @@ Source: WASAPI v1 as Archive-It speaks it; `manager/distribution/wasapi.py` is t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -15,7 +15,7 @@ from client.names import plain
 from client.server import Server
 from shared.frozen import frozen
 
-__all__ = ["Listed", "files_of_page", "list_segments", "segment_path"]
+__all__ = ["Listed", "files_of_page", "list_segments"]
 
 WEBDATA: Final = "wasapi/v1/webdata"
 PAGE: Final = 500
@@ -36,27 +36,23 @@ class Listed:
     sha256: str
 
 
-def list_segments(server: Server, query: Sequence[tuple[str, str]] = ()) -> Iterator[Listed]:
-    """Give the public segments that fit; raises ClientError.
+def list_segments(server: Server) -> Iterator[Listed]:
+    """Give the public segments; raises ClientError.
 
     Each page begins behind the last file of the one before. Counted from the first, as by a
     manager that does not name it, they would lack a file for each that is withdrawn meanwhile.
     """
     behind: list[tuple[str, str]] = []
     for page in range(1, PAGES_MOST):
-        asked = [*query, ("page", str(page)), ("page_size", str(PAGE)), *behind]
+        asked = [("page", str(page)), ("page_size", str(PAGE)), *behind]
         answer = server.json(WEBDATA, asked)
-        yield from files_of_page(answer, segment_path)
+        # The address in the list is not looked at.
+        yield from files_of_page(answer, lambda name: "api/v1/segments/" + quote(name, safe=""))
         following = answer.get("next")
         if not following:
             return
         last = _AFTER.search(following) if isinstance(following, str) else None
         behind = [("after_file", last[1])] if last else []
-
-
-def segment_path(name: str) -> str:
-    """Return where a segment is fetched. The address in the list is not looked at."""
-    return "api/v1/segments/" + quote(name, safe="")
 
 
 def files_of_page(answer: Any, path_of: Callable[[str], str]) -> list[Listed]:

@@ -15,7 +15,7 @@ from client.errors import DamagedError
 from shared.archive.sums import check_host_port, host_sums
 from shared.errors import FormatError
 
-__all__ = ["SEGMENTS", "check_segment_name", "classic_place", "plain", "segment_place"]
+__all__ = ["SEGMENTS", "classic_place", "plain", "segment_place"]
 
 SEGMENTS: Final = "warc"
 ZIP_SUFFIX: Final = ".zip"
@@ -24,19 +24,14 @@ _SEGMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,238}\.warc\.gz")
 _CLASSIC: Final = re.compile(r"html/([0-9a-f]{1,4})/([0-9a-f]{1,2})/([^/]{1,251})\.zip")
 
 
-def check_segment_name(name: str) -> str:
-    """Return the name of a segment; raises DamagedError for one that is no plain file name."""
+def segment_place(name: str) -> PurePosixPath:
+    """Return where a segment lies: `warc/NAME`; raises DamagedError for no plain file name."""
     if not _SEGMENT.fullmatch(name):
         raise DamagedError(
             f"file name {name[:100]!a} from the server: must be letters, digits, dots, hyphens and "
             "underscores, and end with .warc.gz; nothing was written. Tell the administrator"
         )
-    return name
-
-
-def segment_place(name: str) -> PurePosixPath:
-    """Return where a segment lies: `warc/NAME`; raises DamagedError."""
-    return PurePosixPath(SEGMENTS, check_segment_name(name))
+    return PurePosixPath(SEGMENTS, name)
 
 
 def classic_place(member: str) -> PurePosixPath:

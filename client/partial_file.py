@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from client.errors import DamagedError
@@ -41,12 +40,7 @@ class PartialFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._handle)
 
     @property

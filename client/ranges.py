@@ -10,18 +10,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from client.errors import CutError
-from shared.frozen import frozen
 
-__all__ = ["Rest", "read_rest", "rest_fields"]
+__all__ = ["read_rest", "rest_fields"]
 
 _CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
-
-
-@frozen
-class Rest:
-    """Offset of an answer's bytes in the file."""
-
-    start: int
 
 
 def rest_fields(offset: int, etag: str) -> dict[str, str]:
@@ -39,7 +31,7 @@ def rest_fields(offset: int, etag: str) -> dict[str, str]:
     return fields
 
 
-def read_rest(status: int, fields: Mapping[str, str], offset: int, size_bytes: int) -> Rest:
+def read_rest(status: int, fields: Mapping[str, str], offset: int, size_bytes: int) -> int:
     """Return where an answer's bytes begin; raises CutError where it cannot be this file's.
 
     A proxy may answer 200 with its own page: the length shows it. The digest shows wrong bytes of
@@ -54,7 +46,7 @@ def read_rest(status: int, fields: Mapping[str, str], offset: int, size_bytes: i
     if status == 200:
         if length.isdigit() and int(length) != size_bytes:
             raise CutError(f"{length} bytes are offered, and the file has {size_bytes}")
-        return Rest(0)
+        return 0
     match = _CONTENT_RANGE.fullmatch(fields.get("content-range", ""))
     if status != 206 or match is None:
         raise CutError(f"the answer {status} is no part of the file")
@@ -64,4 +56,4 @@ def read_rest(status: int, fields: Mapping[str, str], offset: int, size_bytes: i
             f"bytes {start}-{last} of {whole} are offered, and {offset}-{size_bytes - 1} of "
             f"{size_bytes} were asked for"
         )
-    return Rest(offset)
+    return offset

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -42,10 +42,9 @@ from shared.plurals import with_plurals
 
 __all__ = [
     "Report",
+    "Run",
     "Taken",
     "Watch",
-    "get_segments",
-    "get_selections",
     "matching_selections",
     "missing_segments",
 ]
@@ -122,54 +121,6 @@ def missing_segments(
     return [(listed, place) for place, listed in missing.items()]
 
 
-def get_segments(
-    server: Server,
-    folder: Folder,
-    files: Sequence[tuple[Listed, PurePosixPath]],
-    at_once: int,
-    watch: Watch,
-    report: Report,
-) -> None:
-    """Take whole segments; raises ClientError for what ends the run."""
-    watch.expect(len(files), sum(listed.size_bytes for listed, _ in files))
-    alike: dict[str, list[tuple[Listed, PurePosixPath]]] = {}
-    for listed, place in files:  # the same bytes under two names share a part
-        alike.setdefault(listed.sha256, []).append((listed, place))
-    folder.tidy({*alike, *job_parts(folder)})
-
-    def task(same: list[tuple[Listed, PurePosixPath]]) -> None:
-        for listed, place in same:
-            _one(server, folder, listed, place, watch, report)
-
-    tasks = [partial(task, same) for same in alike.values()]
-    work_off(tasks, at_once, server.patience, watch.redraw)
-
-
-def _one(
-    server: Server,
-    folder: Folder,
-    listed: Listed,
-    place: PurePosixPath,
-    watch: Watch,
-    report: Report,
-) -> None:
-    try:
-        with PartialFile(folder.parts, listed.sha256, listed.size_bytes) as part:
-            watch.expect(0, -part.size)  # is here from the run before
-            download(server, part, listed, lambda count: watch.received(listed.name, count))
-            folder.keep(part.path, place)
-            part.forget()
-        taken = Taken(str(place), "taken", listed.size_bytes)
-    except GoneError as error:
-        folder.remove(place)
-        folder.drop_part(listed.sha256)
-        taken = Taken(str(place), "withdrawn", 0, str(error))
-    except (RefusedError, DamagedError) as error:
-        taken = Taken(str(place), "failed", 0, str(error))
-    report.add(taken)
-    watch.finished(taken)
-
-
 def matching_selections(
     server: Server, selections: Iterable[Selection], report: Report
 ) -> list[Selection]:
@@ -186,89 +137,104 @@ def matching_selections(
     return matching
 
 
-def get_selections(
-    server: Server,
-    folder: Folder,
-    form: Format,
-    selections: Iterable[Selection],
-    at_once: int,
-    watch: Watch,
-    report: Report,
-) -> None:
-    """Take pages of hosts, a job for each selection; raises ClientError for what ends the run."""
-    tasks = [
-        partial(_selection, server, folder, form, selection, watch, report)
-        for selection in dict.fromkeys(selections)
-    ]
-    work_off(tasks, at_once, server.patience, watch.redraw)
+@frozen
+class Run:
+    """A run into one folder: several files at a time, the result of each for report and watch."""
 
+    server: Server
+    folder: Folder
+    at_once: int
+    watch: Watch
+    report: Report
 
-def _selection(
-    server: Server,
-    folder: Folder,
-    form: Format,
-    selection: Selection,
-    watch: Watch,
-    report: Report,
-) -> None:
-    name = selection.label
-    try:
-        for _ in range(JOBS_MOST):
-            if _made(server, folder, form, selection, watch, report):
-                return
-    except (RefusedError, DamagedError) as error:
-        taken = Taken(name, "failed", 0, str(error))
-    else:
-        sentence = f"the server removed what it made for us {JOBS_MOST} times; run this again later"
-        taken = Taken(name, "failed", 0, sentence)
-    report.add(taken)
-    watch.finished(taken)
+    def get_segments(self, files: Sequence[tuple[Listed, PurePosixPath]]) -> None:
+        """Take whole segments; raises ClientError for what ends the run."""
+        self.watch.expect(len(files), sum(listed.size_bytes for listed, _ in files))
+        alike: dict[str, list[tuple[Listed, PurePosixPath]]] = {}
+        for listed, place in files:  # the same bytes under two names share a part
+            alike.setdefault(listed.sha256, []).append((listed, place))
+        self.folder.tidy({*alike, *job_parts(self.folder)})
 
+        def task(same: list[tuple[Listed, PurePosixPath]]) -> None:
+            for listed, place in same:
+                self._finish(self._segment(listed, place))
 
-def _made(
-    server: Server,
-    folder: Folder,
-    form: Format,
-    selection: Selection,
-    watch: Watch,
-    report: Report,
-) -> bool:
-    """Take the result of a job; False: it is gone, as when a host of it was excluded."""
-    job = job_for(server, folder, form, selection)
-    name = selection.label
-    try:
-        there = wait_for(server, job, lambda done, total: watch.job_progress(name, done, total))
-        listed = result_of(server, job) if there else None
-    except RefusedError:
-        finished(folder, job)
-        raise
-    if listed is None:
-        finished(folder, job)
-        return False
-    note_part(folder, job, listed)
-    watch.expect(1, listed.size_bytes)
-    with PartialFile(folder.parts, listed.sha256, listed.size_bytes) as part:
-        watch.expect(0, -part.size)
+        self._work_off(partial(task, same) for same in alike.values())
+
+    def get_selections(self, form: Format, selections: Iterable[Selection]) -> None:
+        """Take pages of hosts, a job for each selection; raises ClientError."""
+        alike = dict.fromkeys(selections)
+        self._work_off(partial(self._selection, form, selection) for selection in alike)
+
+    def _work_off(self, tasks: Iterable[Callable[[], None]]) -> None:
+        work_off(tasks, self.at_once, self.server.patience, self.watch.redraw)
+
+    def _finish(self, taken: Taken) -> None:
+        self.report.add(taken)
+        self.watch.finished(taken)
+
+    def _segment(self, listed: Listed, place: PurePosixPath) -> Taken:
         try:
-            download(server, part, listed, lambda count: watch.received(name, count))
-            places = _laid_out(server, folder, form, job, part)
-        except GoneError:
-            part.forget()
-            finished(folder, job)
-            return False
-        except (RefusedError, DamagedError):
-            part.forget()
+            with PartialFile(self.folder.parts, listed.sha256, listed.size_bytes) as part:
+                self._download(part, listed, listed.name)
+                self.folder.keep(part.path, place)
+                part.forget()
+            return Taken(str(place), "taken", listed.size_bytes)
+        except GoneError as error:
+            self.folder.remove(place)
+            self.folder.drop_part(listed.sha256)
+            return Taken(str(place), "withdrawn", 0, str(error))
+        except (RefusedError, DamagedError) as error:
+            return Taken(str(place), "failed", 0, str(error))
+
+    def _download(self, part: PartialFile, listed: Listed, name: str) -> None:
+        self.watch.expect(0, -part.size)  # is here from the run before
+        download(self.server, part, listed, lambda count: self.watch.received(name, count))
+
+    def _selection(self, form: Format, selection: Selection) -> None:
+        problem = f"the server removed what it made for us {JOBS_MOST} times; run this again later"
+        try:
+            for _ in range(JOBS_MOST):
+                if self._made(form, selection):
+                    return
+        except (RefusedError, DamagedError) as error:
+            problem = str(error)
+        self._finish(Taken(selection.label, "failed", 0, problem))
+
+    def _made(self, form: Format, selection: Selection) -> bool:
+        """Take the result of a job; False: it is gone, as when a host of it was excluded."""
+        server, folder, name = self.server, self.folder, selection.label
+        job = job_for(server, folder, form, selection)
+        try:
+            there = wait_for(server, job, partial(self.watch.job_progress, name))
+            listed = result_of(server, job) if there else None
+        except RefusedError:
             finished(folder, job)
             raise
-        part.forget()
-    finished(folder, job)
-    if not places:
-        report.add(Taken(name, "unmatched", 0, "no capture fits the dates and the URL"))
-    for place in places:
-        taken = Taken(str(place), "taken", folder.at(place).stat().st_size)
-        report.add(taken)
-        watch.finished(taken)
-    return True
+        if listed is None:
+            finished(folder, job)
+            return False
+        note_part(folder, job, listed)
+        self.watch.expect(1, listed.size_bytes)
+        with PartialFile(folder.parts, listed.sha256, listed.size_bytes) as part:
+            try:
+                self._download(part, listed, name)
+                places = _laid_out(server, folder, form, job, part)
+            except GoneError:
+                part.forget()
+                finished(folder, job)
+                return False
+            except (RefusedError, DamagedError):
+                part.forget()
+                finished(folder, job)
+                raise
+            part.forget()
+        finished(folder, job)
+        if not places:
+            self.report.add(Taken(name, "unmatched", 0, "no capture fits the dates and the URL"))
+        for place in places:
+            self._finish(Taken(str(place), "taken", folder.at(place).stat().st_size))
+        return True
 
 
 def _laid_out(

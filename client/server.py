@@ -59,8 +59,9 @@ class Server:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         """silent_s: a connection that says nothing for so long is given up. Raises ClientError."""
-        self._url = login.url
-        self._patience = patience
+        self.url = login.url
+        """Its address, with a slash at its end."""
+        self.patience = patience
         try:
             self._client = httpx.Client(
                 headers={
@@ -84,19 +85,9 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    @property
-    def url(self) -> str:
-        """Return its address, with a slash at its end."""
-        return self._url
-
-    @property
-    def patience(self) -> Patience:
-        """Return the patience of its retries."""
-        return self._patience
-
     def json(self, path: str, query: Query = (), *, body: object = None) -> Any:
         """Return the JSON of a GET, or of a POST where there is a body; raises ClientError."""
-        retrying = RetryPolicy(self._patience, self._url.rstrip("/"))
+        retrying = RetryPolicy(self.patience, self.url.rstrip("/"))
         while True:
             try:
                 with self.stream(path, {}, query=query, body=body) as answer:
@@ -118,11 +109,11 @@ class Server:
 
         path: without a slash in front. also: statuses beside 2xx that are the caller's to judge.
         """
-        self._patience.wait_for_quiet()
+        self.patience.wait_for_quiet()
         method = "GET" if body is None else "POST"
         request = self._client.build_request(
             method,
-            self._url + path,
+            self.url + path,
             params=list(query) or None,
             headers=dict(fields),
             json=body,
@@ -143,15 +134,15 @@ class Server:
         while cause is not None:
             if isinstance(cause, ssl.SSLCertVerificationError):
                 return UnreachableError(
-                    f"{self._url}: its certificate is not trusted ({cause.verify_message}); with a "
+                    f"{self.url}: its certificate is not trusted ({cause.verify_message}); with a "
                     "certificate of your own authority, name it: --ca FILE"
                 )
             cause = cause.__cause__ or cause.__context__
         if isinstance(error, httpx.ProxyError) and "407" in str(error):
             return UnreachableError(PROXY_LOGIN)
         if isinstance(error, httpx.TimeoutException):
-            return CutError(f"{self._url}: silent for too long")
-        return CutError(f"{self._url}: {plain(str(error))[:200] or type(error).__name__}")
+            return CutError(f"{self.url}: silent for too long")
+        return CutError(f"{self.url}: {plain(str(error))[:200] or type(error).__name__}")
 
 
 def _trust(ca: str) -> ssl.SSLContext | bool:

@@ -1,4 +1,4 @@
-"""Group of a program's commands: output that finds no room is an error in words.
+"""Command line of a program: a group of commands, and options that several commands have.
 
 What a command prints often goes to a file: a list of hosts, an export, JSON for another program. Of
 a full disk a person must hear in a sentence, and a script by the exit code.
@@ -8,15 +8,29 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from shared.full_disk import NO_ROOM
 from shared.messages import Message
 
-__all__ = ["Program"]
+__all__ = ["Program", "joined"]
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def joined(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Return options and arguments as one decorator, in the order in which help shows them."""
+
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 class Program(click.Group):

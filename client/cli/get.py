@@ -24,13 +24,7 @@ from client.cli.terminal import Terminal, in_units
 from client.errors import ClientError, NoMatchError
 from client.folder import Folder
 from client.retry import Patience
-from client.run import (
-    Report,
-    get_segments,
-    get_selections,
-    matching_selections,
-    missing_segments,
-)
+from client.run import Report, Run, matching_selections, missing_segments
 from client.selection import Format, Selection, size_of
 from client.server import Server
 from client.withdrawal import Withdrawn, follow_withdrawals
@@ -142,13 +136,13 @@ def get(
                 withdrawn = follow_withdrawals(server, folder, terminal.say)
                 for place in withdrawn.deleted:
                     terminal.say(f"withdrawn: {place}: deleted")
+                run = Run(server, folder, at_once, terminal, report)
                 if selections:
-                    matching = matching_selections(server, selections, report)
-                    get_selections(server, folder, form, matching, at_once, terminal, report)
+                    run.get_selections(form, matching_selections(server, selections, report))
                 else:
                     files = missing_segments(server, folder, report)
                     _warn_of_room(folder, sum(each.size_bytes for each, _ in files), terminal)
-                    get_segments(server, folder, files, at_once, terminal, report)
+                    run.get_segments(files)
         finally:
             terminal.clear()
         failed = report.count("failed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import IO, Final
 
@@ -57,7 +58,7 @@ def login(url: str, token_file: IO[str] | None, ca: str, proxy: str, as_json: bo
         given = Login(check_url(url), token, str(Path(ca).absolute()) if ca else "", proxy)
         patience = Patience(tries=TRIES, longest_wait_s=60)
         if not as_json:
-            patience.tell = _to_stderr
+            patience.tell = partial(click.echo, err=True)
         with Server(given, patience) as server:
             opens = opened(server)
         path = save(home(), given)
@@ -94,7 +95,3 @@ def _token(file: IO[str] | None) -> str:
         return sys.stdin.read(TOKEN_MOST)
     asked: Callable[..., str] = click.prompt
     return asked("Token", hide_input=True, err=True)
-
-
-def _to_stderr(text: str) -> None:
-    click.echo(text, err=True)

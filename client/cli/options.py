@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
@@ -18,6 +18,7 @@ from client.names import plain
 from client.retry import Patience
 from shared.errors import SettingError
 from shared.plurals import with_plurals
+from shared.program import joined
 from shared.settings import refuse_password
 
 __all__ = [
@@ -33,48 +34,40 @@ __all__ = [
 ]
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, also where it fails."
 )
 
 
-def connection_options(function: _Function) -> _Function:
-    """Add --ca and --proxy, for this run alone."""
-    for option in (
-        click.option("--proxy", default="", metavar="URL", help="Also HTTPS_PROXY and NO_PROXY."),
-        click.option(
-            "--ca",
-            default="",
-            metavar="FILE",
-            help="Trust the certificates in this PEM file instead of the usual ones.",
-        ),
-    ):
-        function = option(function)
-    return function
+connection_options = joined(
+    click.option(
+        "--ca",
+        default="",
+        metavar="FILE",
+        help="Trust the certificates in this PEM file instead of the usual ones.",
+    ),
+    click.option("--proxy", default="", metavar="URL", help="Also HTTPS_PROXY and NO_PROXY."),
+)
+"""--ca and --proxy, for this run alone."""
 
-
-def host_options(function: _Function) -> _Function:
-    """Add --host and --domain, each may be repeated."""
-    for option in (
-        click.option(
-            "--domain",
-            "domains",
-            multiple=True,
-            metavar="NAME",
-            help="A domain and all names below it: example.jp; repeated.",
-        ),
-        click.option(
-            "--host",
-            "hosts",
-            multiple=True,
-            metavar="RE2",
-            help="Hosts whose name, or `name:port`, it matches whole; repeated.",
-        ),
-    ):
-        function = option(function)
-    return function
+host_options = joined(
+    click.option(
+        "--host",
+        "hosts",
+        multiple=True,
+        metavar="RE2",
+        help="Hosts whose name, or `name:port`, it matches whole; repeated.",
+    ),
+    click.option(
+        "--domain",
+        "domains",
+        multiple=True,
+        metavar="NAME",
+        help="A domain and all names below it: example.jp; repeated.",
+    ),
+)
 
 
 def selected_hosts(hosts: Sequence[str], domains: Sequence[str]) -> list[tuple[str, str]]:

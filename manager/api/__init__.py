@@ -15,10 +15,10 @@ from manager.api import (
     settings,
 )
 from manager.api.access import AdminDoor, known_person
-from manager.api.archive import archive, clients, collection
+from manager.api.archive import archive, collection
 from manager.api.fleet import agents, fleet_rules, lists
 from manager.api.hosts import hosts, pins
-from manager.api.people import sessions, tokens, users
+from manager.api.people import clients, sessions, tokens, users
 from manager.api.planning import plans, probes
 from manager.api.rounds import rounds
 

@@ -110,7 +110,7 @@ class AdminDoor:
     search: Search
 
 
-def _door_of(request: Request) -> AdminDoor:
+async def _door_of(request: Request) -> AdminDoor:
     door = request.app.state.admin_door
     assert isinstance(door, AdminDoor)
     return door
@@ -198,7 +198,7 @@ async def _holder_at(
 
 async def known_person(request: Request) -> int:
     """Return the caller's sender number. Raises the errors of a route that a viewer may call."""
-    found = await _holder_at(request, _door_of(request), await _BEARER(request))
+    found = await _holder_at(request, await _door_of(request), await _BEARER(request))
     return sender_number(found.kind, found.name)
 
 

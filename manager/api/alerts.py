@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
+from manager.api.routes import subject_router
 from manager.operations.health import silences
 from manager.operations.health.alert_views import Alerts, SentTest, current_alerts, send_test
 from shared.wire.sync import EpochMs
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1", tags=["alerts"])
+router: Final = subject_router("alerts")
 Seconds = Annotated[float, Field(ge=0, le=30 * 86_400)]
 Reason = Annotated[str, Field(max_length=500)]
 
@@ -44,51 +43,41 @@ class Window(BaseModel):
 
 
 @router.get("/alerts")
-async def alerts(door: Door, _: Viewer) -> Alerts:
+def alerts(door: Door, _: Viewer) -> Alerts:
     """Show the current alerts: since when, their recipients, and the next message."""
-    return await asyncio.to_thread(current_alerts, door.db, door.alerts, door.now_ms())
+    return current_alerts(door.db, door.alerts, door.now_ms())
 
 
 @router.post("/alerts/quiet")
-async def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
+def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
     """Silence all alerts for some seconds; 0 ends it. Alerts that persist are sent then."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000) if asked.seconds else 0
-    await asyncio.to_thread(silences.silence_all, door.db, until_ms, asked.reason, actor, now_ms)
-    return await asyncio.to_thread(current_alerts, door.db, door.alerts, now_ms)
+    silences.silence_all(door.db, until_ms, asked.reason, actor, now_ms)
+    return current_alerts(door.db, door.alerts, now_ms)
 
 
 @router.post("/alerts/silence", status_code=204)
-async def silence(door: Door, actor: Operator, asked: Silence) -> None:
+def silence(door: Door, actor: Operator, asked: Silence) -> None:
     """Acknowledge one alert: silence it for some seconds, except for its end."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000)
-    await asyncio.to_thread(
-        silences.silence, door.db, asked.key, until_ms, asked.reason, actor, now_ms
-    )
+    silences.silence(door.db, asked.key, until_ms, asked.reason, actor, now_ms)
 
 
 @router.post("/alerts/windows", status_code=204)
-async def window(door: Door, actor: Operator, asked: Window) -> None:
+def window(door: Door, actor: Operator, asked: Window) -> None:
     """Plan a maintenance window."""
-    await asyncio.to_thread(
-        silences.add_window,
-        door.db,
-        asked.from_ms,
-        asked.until_ms,
-        asked.reason,
-        actor,
-        door.now_ms(),
-    )
+    silences.add_window(door.db, asked.from_ms, asked.until_ms, asked.reason, actor, door.now_ms())
 
 
 @router.post("/alerts/silences/{number}/end", status_code=204)
-async def end(door: Door, actor: Operator, number: int) -> None:
+def end(door: Door, actor: Operator, number: int) -> None:
     """End a silence or a window, or take back one that is to come."""
-    await asyncio.to_thread(silences.end_silence, door.db, number, actor, door.now_ms())
+    silences.end_silence(door.db, number, actor, door.now_ms())
 
 
 @router.post("/alerts/test")
-async def test(door: Door, actor: Operator) -> list[SentTest]:
+def test(door: Door, actor: Operator) -> list[SentTest]:
     """Send a test message to all recipients of alerts."""
-    return await asyncio.to_thread(send_test, door.db, door.alerts, actor, door.now_ms())
+    return send_test(door.db, door.alerts, actor, door.now_ms())

@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from fastapi import APIRouter
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from manager.api.access import AdminDoor, Door, Operator
-from manager.operations.actor import Actor
+from manager.api.access import Door, Operator
+from manager.api.routes import subject_router
 from manager.operations.logs import source_files
 from manager.operations.logs.source_files import ExportFile
 
@@ -27,7 +26,7 @@ __all__ = ["router"]
 READ_BYTES: Final = 256 * 1024
 END: Final = bytes(2 * tarfile.BLOCKSIZE)
 
-router: Final = APIRouter(prefix="/api/v1/export", tags=["records"])
+router: Final = subject_router("records", "/export")
 
 
 class TarAnswer(Response):
@@ -81,17 +80,13 @@ def _padded(size_bytes: int) -> int:
     response_class=Response,
     responses={200: {"content": {"application/x-tar": {}}, "description": "The files"}},
 )
-async def export(door: Door, actor: Operator, kind: str) -> Response:
+def export(door: Door, actor: Operator, kind: str) -> Response:
     """Send the files of one kind: log-sums, distances, volumes, costs or lists.
 
     Names and lines are those of the source (docs/operations.md). costs and lists have an
     `agents.txt` too, of `agent:cost:units` lines. A POST: it is audited, and takes the one turn
     that reads many logs.
     """
-    return await asyncio.to_thread(_made, door, kind, actor)
-
-
-def _made(door: AdminDoor, kind: str, actor: Actor) -> Response:
     with door.scratch.turn() as place:
         files = source_files.export(door.db, kind, place, actor, door.now_ms())
         return TarAnswer(files, place.folder, door.now_ms() // 1000)

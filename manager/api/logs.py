@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from manager.api.access import Door, Viewer
+from manager.api.routes import subject_router
 from manager.operations.logs.log_filters import Wanted, read_moment
-from manager.operations.logs.log_lines import LINES_MOST, FoundLine, FoundLines, Mark
+from manager.operations.logs.log_lines import LINES_MOST, FoundLine, Mark
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/logs", tags=["records"])
+router: Final = subject_router("records", "/logs")
 PATIENCE_S: Final = 2.0
 
 
@@ -60,7 +60,7 @@ class LinesAnswer(BaseModel):
 
 
 @router.get("")
-async def search(
+def search(
     door: Door,
     _: Viewer,
     host: Annotated[str, Query(description="`www.example.jp`, or `*.example.jp`")] = "",
@@ -88,17 +88,13 @@ async def search(
         quarantined,
     )
     start = Mark.read(mark) if mark else None
-
-    def found() -> FoundLines:
-        return door.log_lines.find(door.db, wanted, mark=start, most=limit, patience_s=PATIENCE_S)
-
-    answer = await asyncio.to_thread(found)
+    found = door.log_lines.find(door.db, wanted, mark=start, most=limit, patience_s=PATIENCE_S)
     return LinesAnswer(
-        lines=[_line(one) for one in answer.lines],
-        next=None if answer.mark is None else str(answer.mark),
-        reports=answer.reports,
-        gone=answer.gone,
-        back_to_ms=answer.back_to_ms,
+        lines=[_line(one) for one in found.lines],
+        next=None if found.mark is None else str(found.mark),
+        reports=found.reports,
+        gone=found.gone,
+        back_to_ms=found.back_to_ms,
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from manager.api.access import AdminDoor, Door, Viewer
+from manager.api.routes import subject_router
 from manager.message_fields import message_fields
 from manager.operations.fleet.agent_summaries import agent_glances
 from manager.operations.health.alert_rules import few_hosts
@@ -29,7 +29,7 @@ __all__ = ["router"]
 
 ALERTS: Final = 10
 
-router: Final = APIRouter(prefix="/api/v1", tags=["overview"])
+router: Final = subject_router("overview")
 
 
 @message_fields
@@ -77,20 +77,20 @@ class Overview(BaseModel):
 
 
 @router.get("/overview")
-async def overview(door: Door, _: Viewer) -> Overview:
+def overview(door: Door, _: Viewer) -> Overview:
     """Show the state of everything at once."""
-    return await asyncio.to_thread(_overview, door)
+    return _overview(door)
 
 
 @router.get("/overview/activity")
-async def activity(
+def activity(
     door: Door,
     _: Viewer,
     steps: Annotated[int, Query(ge=1, le=1000)] = 24,
     hours: Annotated[int, Query(ge=1, le=744, description="of each step")] = 1,
 ) -> list[Rate]:
     """Show pages and bytes a second in the last hours, from the logs that came."""
-    return await asyncio.to_thread(rates, door.db, door.now_ms(), steps=steps, hours=hours)
+    return rates(door.db, door.now_ms(), steps=steps, hours=hours)
 
 
 def _overview(door: AdminDoor) -> Overview:

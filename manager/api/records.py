@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
+from manager.api.routes import Limit, subject_router
 from manager.operations.health.consistency_checks import (
     FilesPage,
     Inconsistency,
@@ -23,13 +23,12 @@ from manager.operations.people.audit_log import AuditRow, audit_page
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1", tags=["records"])
-Limit = Annotated[int, Query(ge=1, le=1000)]
+router: Final = subject_router("records")
 Before = Annotated[int | None, Query(ge=1, description="only rows older than this id")]
 
 
 @router.get("/audit")
-async def audit(
+def audit(
     door: Door,
     _: Viewer,
     limit: Limit = 100,
@@ -40,8 +39,7 @@ async def audit(
     alerts: bool = False,
 ) -> list[AuditRow]:
     """List who did what and when, newest first."""
-    return await asyncio.to_thread(
-        audit_page,
+    return audit_page(
         door.db,
         limit=limit,
         before_id=before_id,
@@ -53,13 +51,11 @@ async def audit(
 
 
 @router.get("/reports")
-async def reports(
+def reports(
     door: Door, _: Viewer, limit: Limit = 100, before_id: Before = None, agent: str = ""
 ) -> list[ReportRow]:
     """List the crawl logs that were taken, newest first."""
-    return await asyncio.to_thread(
-        list_reports, door.db, limit=limit, before_id=before_id, agent=agent
-    )
+    return list_reports(door.db, limit=limit, before_id=before_id, agent=agent)
 
 
 class CheckAnswer(BaseModel):
@@ -69,7 +65,7 @@ class CheckAnswer(BaseModel):
 
 
 @router.get("/check")
-async def check_all(
+def check_all(
     door: Door,
     _: Viewer,
     deep: Annotated[bool, Query(description="read every byte of every file, too")] = False,
@@ -79,11 +75,7 @@ async def check_all(
     With `deep` every byte is read, which takes hours where much is kept: `/check/files` does it
     page by page.
     """
-
-    def found() -> list[Inconsistency]:
-        return [*check(door.db), *check_files(door.db, door.places, deep=deep)]
-
-    return CheckAnswer(findings=await asyncio.to_thread(found))
+    return CheckAnswer(findings=[*check(door.db), *check_files(door.db, door.places, deep=deep)])
 
 
 class Behind(BaseModel):
@@ -93,7 +85,7 @@ class Behind(BaseModel):
 
 
 @router.get("/check/files")
-async def check_some(
+def check_some(
     door: Door,
     _: Viewer,
     cursor: Annotated[str, Query(max_length=40, description="of the answer before")] = "",
@@ -103,25 +95,17 @@ async def check_some(
 
     The last answer also names the files without a row.
     """
-
-    def found() -> FilesPage:
-        return _with_orphans(door, check_page(door.db, door.places, cursor, deep=deep))
-
-    return await asyncio.to_thread(found)
+    return _with_orphans(door, check_page(door.db, door.places, cursor, deep=deep))
 
 
 @router.post("/check/files")
-async def verify_some(door: Door, _: Operator, asked: Behind) -> FilesPage:
+def verify_some(door: Door, _: Operator, asked: Behind) -> FilesPage:
     """Read the next files that rows name; report damaged ones and request them again.
 
     As GET with `deep`; a damaged or missing segment becomes a problem (`/archive/problems`), and
     its agent is asked for its copy at its next sync.
     """
-
-    def found() -> FilesPage:
-        return _with_orphans(door, verify_page(door.db, door.places, asked.cursor, door.now_ms()))
-
-    return await asyncio.to_thread(found)
+    return _with_orphans(door, verify_page(door.db, door.places, asked.cursor, door.now_ms()))
 
 
 def _with_orphans(door: Door, page: FilesPage) -> FilesPage:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field
 
 from manager.api.access import Admin, Door, Viewer
+from manager.api.routes import subject_router
 from manager.db.releases.update_reports import UpdateReportRow
 from manager.intake.body_receiver import RELEASE_FILE, ReceiveLimits, receive
 from manager.intake.messages.large_messages import FirstMetadata, NextSigned, NextTargets
@@ -19,7 +20,7 @@ from shared.errors import Fault, FormatError
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/releases", tags=["releases"])
+router: Final = subject_router("releases", "/releases")
 Version = Annotated[str, Field(max_length=64)]
 
 BUNDLE: Final[dict[str, Any]] = {
@@ -64,51 +65,39 @@ class Published(BaseModel):
 
 
 @router.get("")
-async def list_(door: Door, _: Viewer) -> Releases:
+def list_(door: Door, _: Viewer) -> Releases:
     """Show all releases, how long signatures last, and how agents fared."""
-    return await asyncio.to_thread(release_views.list_releases, door.db)
+    return release_views.list_releases(door.db)
 
 
 @router.get("/updates")
-async def updates(
+def updates(
     door: Door, _: Viewer, agent: Annotated[str, Query(max_length=253)] = ""
 ) -> list[UpdateReportRow]:
     """Show what agents said of updates, the newest first; of one agent, or of all."""
-    return await asyncio.to_thread(update_reports.update_reports_of, door.db, agent)
+    return update_reports.update_reports_of(door.db, agent)
 
 
 @router.get("/metadata/{name}")
-async def metadata(door: Door, _: Viewer, name: str) -> Response:
+def metadata(door: Door, _: Viewer, name: str) -> Response:
     """Return a signed file, as `targets.json`; with a number in front an older one."""
-    body = await asyncio.to_thread(release_views.metadata_file, door.db, name)
+    body = release_views.metadata_file(door.db, name)
     return Response(body, media_type="application/json")
 
 
 @router.post("/init", status_code=204)
-async def init(door: Door, actor: Admin, asked: FirstMetadata) -> None:
+def init(door: Door, actor: Admin, asked: FirstMetadata) -> None:
     """Begin with the first root."""
-    await asyncio.to_thread(
-        releases.begin_releases,
-        door.db,
-        door.signing,
-        asked.root.encode(),
-        asked.targets.encode(),
-        actor,
-        door.now_ms(),
+    releases.begin_releases(
+        door.db, door.signing, asked.root.encode(), asked.targets.encode(), actor, door.now_ms()
     )
 
 
 @router.post("/root", status_code=204)
-async def rotate(door: Door, actor: Admin, asked: NextSigned) -> None:
+def rotate(door: Door, actor: Admin, asked: NextSigned) -> None:
     """Take the next root, or targets with the same releases, or both."""
-    await asyncio.to_thread(
-        releases.take_next,
-        door.db,
-        door.signing,
-        _bytes(asked.root),
-        _bytes(asked.targets),
-        actor,
-        door.now_ms(),
+    releases.take_next(
+        door.db, door.signing, _bytes(asked.root), _bytes(asked.targets), actor, door.now_ms()
     )
 
 
@@ -134,10 +123,9 @@ async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
 
 
 @router.post("/publish", status_code=201)
-async def publish(door: Door, actor: Admin, asked: NextTargets) -> Published:
+def publish(door: Door, actor: Admin, asked: NextTargets) -> Published:
     """Serve new targets with more releases, which are not offered to any agent yet."""
-    new = await asyncio.to_thread(
-        releases.publish,
+    new = releases.publish(
         door.db,
         door.signing,
         asked.targets.encode(),
@@ -149,72 +137,39 @@ async def publish(door: Door, actor: Admin, asked: NextTargets) -> Published:
 
 
 @router.post("/minimum", status_code=204)
-async def minimum(door: Door, actor: Admin, asked: VersionAsked) -> None:
+def minimum(door: Door, actor: Admin, asked: VersionAsked) -> None:
     """Set the minimum agent version: older agents get no permit; empty: no minimum."""
-    await asyncio.to_thread(
-        rollouts.set_minimum_version,
-        door.db,
-        asked.version,
-        actor,
-        door.now_ms(),
-        shown=asked.shown,
-    )
+    rollouts.set_minimum_version(door.db, asked.version, actor, door.now_ms(), shown=asked.shown)
 
 
 @router.post("/agents/{agent}/canary", status_code=204)
-async def canary(door: Door, actor: Admin, agent: str, asked: Canary) -> None:
+def canary(door: Door, actor: Admin, agent: str, asked: Canary) -> None:
     """Add an agent to the first of a rollout, or remove it."""
-    await asyncio.to_thread(
-        rollouts.set_canary, door.db, agent, actor, door.now_ms(), canary=asked.canary
-    )
+    rollouts.set_canary(door.db, agent, actor, door.now_ms(), canary=asked.canary)
 
 
 @router.post("/agents/{agent}/pin", status_code=204)
-async def pin(door: Door, actor: Admin, agent: str, asked: VersionAsked) -> None:
+def pin(door: Door, actor: Admin, agent: str, asked: VersionAsked) -> None:
     """Offer an agent one version only; empty: what its ring is offered."""
-    await asyncio.to_thread(
-        rollouts.pin_version,
-        door.db,
-        agent,
-        asked.version,
-        actor,
-        door.now_ms(),
-        shown=asked.shown,
-    )
+    rollouts.pin_version(door.db, agent, asked.version, actor, door.now_ms(), shown=asked.shown)
 
 
 @router.post("/{version}/rollout", status_code=204)
-async def roll_out(door: Door, actor: Admin, version: str, asked: RollOut) -> None:
+def roll_out(door: Door, actor: Admin, version: str, asked: RollOut) -> None:
     """Offer a release to a ring: canary, tenth or all."""
-    await asyncio.to_thread(
-        rollouts.roll_out,
-        door.db,
-        version,
-        asked.ring,
-        actor,
-        door.now_ms(),
-        shown=asked.shown,
-    )
+    rollouts.roll_out(door.db, version, asked.ring, actor, door.now_ms(), shown=asked.shown)
 
 
 @router.post("/{version}/halt", status_code=204)
-async def halt(door: Door, actor: Admin, version: str) -> None:
+def halt(door: Door, actor: Admin, version: str) -> None:
     """Stop offering a release; needs no key."""
-    await asyncio.to_thread(rollouts.halt, door.db, version, actor, door.now_ms())
+    rollouts.halt(door.db, version, actor, door.now_ms())
 
 
 @router.post("/{version}/revoke", status_code=204)
-async def revoke(door: Door, actor: Admin, version: str, asked: NextTargets) -> None:
+def revoke(door: Door, actor: Admin, version: str, asked: NextTargets) -> None:
     """Serve targets without a release; they are signed by the targets keys."""
-    await asyncio.to_thread(
-        releases.revoke,
-        door.db,
-        door.signing,
-        version,
-        asked.targets.encode(),
-        actor,
-        door.now_ms(),
-    )
+    releases.revoke(door.db, door.signing, version, asked.targets.encode(), actor, door.now_ms())
 
 
 def _bytes(text: str | None) -> bytes | None:

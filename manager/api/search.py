@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from manager.api.access import Door, Person
+from manager.api.routes import subject_router
 from manager.operations.search import HITS_MOST, Kind, SearchResult
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1", tags=["search"])
+router: Final = subject_router("search")
 
 
 @router.get("/search")
-async def search(
+def search(
     door: Door,
     asks: Person,
     q: Annotated[
@@ -35,8 +34,4 @@ async def search(
 
     The results exclude all that the caller's role may not see. `leads_to` is the one exact match.
     """
-    return await asyncio.to_thread(
-        partial(
-            door.search.find, q, asks.name, asks.role, door.now_ms(), kinds=kind or (), limit=limit
-        )
-    )
+    return door.search.find(q, asks.name, asks.role, door.now_ms(), kinds=kind or (), limit=limit)

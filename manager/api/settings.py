@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from manager.api.access import Door, Viewer
+from manager.api.routes import subject_router
 from manager.settings import SettingLine, setting_lines
 from shared.messages import spoken_language
 from shared.messages.catalogue import setting_meaning
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1", tags=["settings"])
+router: Final = subject_router("settings")
 
 
 @router.get("/settings")

@@ -13,7 +13,6 @@ import click
 
 from manager.cli.alerts import alerts
 from manager.cli.archive.archive import archive, compact, mirrors, withdraw
-from manager.cli.archive.clients import clients
 from manager.cli.archive.collection import collect
 from manager.cli.backups import backup, restore
 from manager.cli.check import check
@@ -23,21 +22,21 @@ from manager.cli.fleet.agents import agents
 from manager.cli.fleet.fleet_rules import fleet
 from manager.cli.fleet.lists import lists
 from manager.cli.hosts.hosts import hosts
-from manager.cli.logs import logs
+from manager.cli.logs import activity, logs, reports
 from manager.cli.managers import managers
 from manager.cli.migrate import migrate
 from manager.cli.options import Target
 from manager.cli.people.audit_log import audit
+from manager.cli.people.clients import clients
 from manager.cli.people.tokens import tokens
 from manager.cli.people.users import users
 from manager.cli.planning.plans import plan, plans
 from manager.cli.planning.probes import probes
-from manager.cli.received_logs import reports
 from manager.cli.releases.releases import release
 from manager.cli.rounds.rounds import rounds
 from manager.cli.search import search
 from manager.cli.serve import serve, settings
-from manager.cli.status import activity, status
+from manager.cli.status import status
 from shared.program import Program
 
 __all__ = ["main"]

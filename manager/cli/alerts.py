@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, pass_target
 
 __all__ = ["alerts"]
 
@@ -18,35 +19,28 @@ _MOMENT: Final = click.DateTime(["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"])
 
 
 @click.group(invoke_without_command=True)
-@json_option
-@pass_target
-@click.pass_context
-def alerts(context: click.Context, target: Target, as_json: bool) -> None:
+@json_answer
+def alerts(target: Target) -> Iterator[Any]:
     """Show current alerts, their start times, and the times of the next messages."""
-    if context.invoked_subcommand is not None:
-        return
     seen = target.calls.get("/alerts")
-    if as_json:
-        output.as_json(seen)
-        return
+    yield seen
     output.table(
-        ("since", "told", "next", "key", "what"),
-        (
-            (
-                output.time_text(one["since_ms"]),
-                output.time_text(one["told_ms"]),
-                "silent" if one["silence"] else output.time_text(one["next_ms"]),
-                one["key"],
-                one["text"],
-            )
-            for one in seen["troubles"]
-        ),
+        seen["troubles"],
         "Nothing is wrong.",
+        output.Column("since", "since_ms", output.time_text),
+        output.Column("told", "told_ms", output.time_text),
+        output.Column("next", _next_text),
+        output.Column("key"),
+        output.Column("what", "text"),
     )
     if seen["quiet_until_ms"]:
         output.say(f"quiet until {output.time_text(seen['quiet_until_ms'])}")
     if not seen["told_to"]:
         output.say("no recipients: alerts.mail_to and alerts.webhook_url are empty in prsm.toml")
+
+
+def _next_text(one: dict[str, Any]) -> str:
+    return "silent" if one["silence"] else output.time_text(one["next_ms"])
 
 
 @alerts.command()
@@ -83,29 +77,20 @@ def window(target: Target, begin: datetime, end: datetime, reason: str) -> None:
 
 
 @alerts.command()
-@json_option
-@pass_target
-def silences(target: Target, as_json: bool) -> None:
+@json_answer
+def silences(target: Target) -> Iterator[Any]:
     """List silences and maintenance windows: open, planned, and ended within a month."""
     found = target.calls.get("/alerts")["silences"]
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     output.table(
-        ("number", "of", "from", "until", "by", "reason"),
-        (_line(one) for one in found),
+        found,
         "Nothing is or was silent.",
-    )
-
-
-def _line(one: dict[str, Any]) -> tuple[object, ...]:
-    return (
-        one["id"],
-        one["key"] or "everything",
-        output.time_text(one["from_ms"]),
-        output.time_text(one["ended_ms"] or one["until_ms"]),
-        one["made_by"],
-        one["reason"],
+        output.Column("number", "id"),
+        output.Column("of", lambda one: one["key"] or "everything"),
+        output.Column("from", "from_ms", output.time_text),
+        output.Column("until", lambda one: output.time_text(one["ended_ms"] or one["until_ms"])),
+        output.Column("by", "made_by"),
+        output.Column("reason"),
     )
 
 

@@ -12,6 +12,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO, Final, cast
 
@@ -22,16 +23,16 @@ __all__ = ["Unpacked", "unpack"]
 NAME: Final = re.compile(r"(?:[a-z]+/)?[a-z0-9.-]*[a-z0-9-][a-z0-9.-]*")
 
 
+@dataclass
 class Unpacked:
     """Result of an archive. said: the lines of the file that is shown, not kept.
 
     others: files that were in the same folders before and are not of this archive.
     """
 
-    def __init__(self) -> None:
-        self.written: list[str] = []
-        self.said: list[str] = []
-        self.others: list[str] = []
+    written: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
 
 
 def unpack(chunks: Iterator[bytes], folder: Path, *, shown: str, replace: bool) -> Unpacked:

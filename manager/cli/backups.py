@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -99,8 +100,7 @@ def restore(
 
     since_ms = _moment_ms(down_since)
     try:
-        opened = open_backup(source)
-        try:
+        with closing(open_backup(source)) as opened:
             if only_check:
                 size_bytes = opened.verify()
                 made = output.time_text(opened.manifest.made_ms)
@@ -108,8 +108,6 @@ def restore(
                 return
             actor = Actor("local", "local")
             done = run(opened, target.data, target.config, actor, wall_clock_ms, since_ms)
-        finally:
-            opened.close()
     except (PrsmError, OSError) as error:
         raise RefusedError.of(error) from error
     if as_json:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from difflib import get_close_matches
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import click
@@ -60,16 +62,14 @@ def explain_tree(file: BinaryIO, as_json: bool) -> None:
     for line in _figure(step):
         output.say(line)
     output.say()
-    pairs = [(step.names[a], step.names[b]) for a, b in step.edges.tolist()]
     output.table(
-        ("A", "B", "Give(A,B)", "Give(B,A)", "Move(A,B)"),
-        (
-            (first, second, f"{ab:g}", f"{ba:g}", f"{moved:g}")
-            for (first, second), (ab, ba), moved in zip(
-                pairs, step.gives.tolist(), step.moves.tolist(), strict=True
-            )
-        ),
+        _edges_of(step),
         "One agent has no neighbour: nothing moves.",
+        output.Column("A", itemgetter(0)),
+        output.Column("B", itemgetter(1)),
+        output.Column("Give(A,B)", itemgetter(2), "{:g}".format),
+        output.Column("Give(B,A)", itemgetter(3), "{:g}".format),
+        output.Column("Move(A,B)", itemgetter(4), "{:g}".format),
     )
     output.say(
         f"\nThe greatest cost is {step.costs.max():g} before and {step.after.max():g} after the"
@@ -178,14 +178,19 @@ def _shown(value: Any) -> str:
 def _as_values(step: GiveAndMove) -> dict[str, Any]:
     """Return Give both ways and Move of each edge, and the costs after the step."""
     gives, moves = [], []
-    for (a, b), (ab, ba), moved in zip(
-        step.edges.tolist(), step.gives.tolist(), step.moves.tolist(), strict=True
-    ):
-        first, second = step.names[a], step.names[b]
+    for first, second, ab, ba, moved in _edges_of(step):
         gives += [[first, second, ab], [second, first, ba]]
         moves.append([first, second, moved])
     after = dict(zip(step.names, step.after.tolist(), strict=True))
     return {"give": gives, "move": moves, "after": after}
+
+
+def _edges_of(step: GiveAndMove) -> Iterator[tuple[str, str, float, float, float]]:
+    """Yield the names of each edge, Give both ways, and Move."""
+    for (a, b), (ab, ba), moved in zip(
+        step.edges.tolist(), step.gives.tolist(), step.moves.tolist(), strict=True
+    ):
+        yield step.names[a], step.names[b], ab, ba, moved
 
 
 def _figure(step: GiveAndMove) -> list[str]:

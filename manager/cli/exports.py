@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from manager.cli import output
 from manager.cli.archive_folder import unpack
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer
 
 __all__ = ["export"]
 
@@ -20,9 +21,8 @@ TOTALS: Final = "agents.txt"
 @click.argument("kind", type=click.Choice(["log-sums", "distances", "volumes", "costs", "lists"]))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--replace", is_flag=True, help="Write over files that are there already.")
-@json_option
-@pass_target
-def export(target: Target, kind: str, folder: Path, replace: bool, as_json: bool) -> None:
+@json_answer
+def export(target: Target, kind: str, folder: Path, replace: bool) -> Iterator[Any]:
     """Write the files of one KIND into DIR, as the source names them.
 
     \b
@@ -38,11 +38,7 @@ def export(target: Target, kind: str, folder: Path, replace: bool, as_json: bool
     """
     with target.calls.download(f"/export/{kind}", method="POST") as chunks:
         unpacked = unpack(chunks, folder, shown=TOTALS, replace=replace)
-    if as_json:
-        output.as_json(
-            {"written": unpacked.written, "agents": unpacked.said, "others": unpacked.others}
-        )
-        return
+    yield {"written": unpacked.written, "agents": unpacked.said, "others": unpacked.others}
     for line in unpacked.said:
         output.say(line)
     output.say(f"{len(unpacked.written)} files written into {folder}", err=True)

@@ -1,4 +1,4 @@
-"""`prsm logs`: look for lines of crawl logs."""
+"""`prsm logs`, `reports` and `activity`: lines of crawl logs, the logs, and rates by them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, before_option, json_answer, json_option, pass_target
 
-__all__ = ["logs"]
+__all__ = ["activity", "logs", "reports"]
 
 PORTION = 1000
 
@@ -40,21 +40,24 @@ def logs(target: Target, /, limit: int, as_json: bool, **wanted: Any) -> None:
             click.echo(json.dumps(line, ensure_ascii=False))
         return
     output.table(
-        ("agent", "time", "kind", "status", "bytes", "ms", "url"),
-        (
-            (
-                line["agent"],
-                ("" if line["is_exact"] else "~") + output.time_text(line["at_ms"]),
-                line["kind"] + ("" if line["unit"] is not None else ", quarantined"),
-                line["status"] or "none",
-                line["response_bytes"],
-                line["elapsed_ms"],
-                line["url"],
-            )
-            for line in lines
-        ),
+        lines,
         "No line is like that.",
+        output.Column("agent"),
+        output.Column("time", _moment_text),
+        output.Column("kind", _kind_text),
+        output.Column("status", lambda line: line["status"] or "none"),
+        output.Column("bytes", "response_bytes"),
+        output.Column("ms", "elapsed_ms"),
+        output.Column("url"),
     )
+
+
+def _moment_text(line: dict[str, Any]) -> str:
+    return ("" if line["is_exact"] else "~") + output.time_text(line["at_ms"])
+
+
+def _kind_text(line: dict[str, Any]) -> str:
+    return f"{line['kind']}{'' if line['unit'] is not None else ', quarantined'}"
 
 
 def _lines(target: Target, limit: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -67,3 +70,37 @@ def _lines(target: Target, limit: int, wanted: dict[str, Any]) -> Iterator[dict[
         mark = portion["next"]
         if mark is None:
             return
+
+
+@click.command()
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--agent", default="", help="Only of this agent.")
+@before_option
+@json_answer
+def reports(target: Target, before: int | None, **wanted: Any) -> Iterator[Any]:
+    """List the accepted crawl logs, newest first."""
+    return output.answer_rows(
+        target.calls.get("/reports", **wanted, before_id=before),
+        "No log yet. Agents send them when they have finished a list.",
+        output.Column("report", "name"),
+        output.Column("received", "received_ms", output.time_text),
+        output.Column("lines"),
+        output.Column("not held", "quarantined"),
+        output.Column("size", "size_bytes", output.bytes_text),
+    )
+
+
+@click.command()
+@click.option("--steps", default=24, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--hours", default=1, show_default=True, type=click.IntRange(1, 744), help="Of each.")
+@json_answer
+def activity(target: Target, **window: Any) -> Iterator[Any]:
+    """Show the fetch rate over time, from the received logs."""
+    return output.answer_rows(
+        target.calls.get("/overview/activity", **window),
+        "",
+        output.Column("from", "from_ms", output.time_text),
+        output.Column("pages/s", "pages_per_s", output.figure_text),
+        output.Column("bytes/s", "bytes_per_s", output.figure_text),
+        output.Column("errors/s", "errors_per_s", output.figure_text),
+    )

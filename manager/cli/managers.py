@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, pass_target
 
 __all__ = ["managers"]
 
 
 @click.group(invoke_without_command=True)
-@json_option
-@pass_target
-@click.pass_context
-def managers(context: click.Context, target: Target, as_json: bool) -> None:
+@json_answer
+def managers(target: Target) -> Iterator[Any]:
     """The managers of this database; without a command: the leader, the installation id,
     the last tick."""
-    if context.invoked_subcommand is not None:
-        return
     seen = target.calls.get("/managers")
-    if as_json:
-        output.as_json(seen)
-        return
+    yield seen
     output.table(
-        ("manager", "place", "version", "since", "last sign of life", ""),
-        (
-            (
-                one["name"],
-                one["place"],
-                one["version"],
-                output.time_text(one["started_ms"]),
-                output.time_text(one["seen_ms"]),
-                _part(one, seen["epoch"]),
-            )
-            for one in seen["managers"]
-        ),
+        seen["managers"],
         "No manager serves this database.",
+        output.Column("manager", "name"),
+        *output.columns("place", "version"),
+        output.Column("since", "started_ms", output.time_text),
+        output.Column("last sign of life", "seen_ms", output.time_text),
+        output.Column("", lambda one: _part(one, seen["epoch"])),
     )
     output.facts(
         (

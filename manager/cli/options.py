@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final
 
 import click
 import httpx
 
+from manager.cli import output
 from manager.cli.manager_client import Calls
 from shared.frozen import frozen
+from shared.program import joined
 
 __all__ = [
     "METHODS",
     "Target",
     "before_option",
+    "json_answer",
     "json_option",
     "moves_option",
     "paged_options",
@@ -25,8 +29,6 @@ __all__ = [
 
 METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "keep", "random"])
 """How units are given out; `prsm plan` says what each would give."""
-
-_Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 @frozen
@@ -46,40 +48,47 @@ class Target:
 pass_target = click.make_pass_decorator(Target)
 
 
-def json_option(command: _Command) -> _Command:
-    """Add --json."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
-        command
-    )
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
-def paged_options(command: _Command) -> _Command:
-    """Add --sort, --limit and --offset, for lists of which a page is shown."""
-    for option in (
-        click.option("--offset", default=0, type=click.IntRange(0)),
-        click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000)),
-        click.option(
-            "--sort", default="-number", show_default=True, help="A column; -COLUMN descending."
-        ),
-    ):
-        command = option(command)
-    return command
+def json_answer(command: Callable[..., Iterator[Any]]) -> Callable[..., None]:
+    """Add --json to a command that yields its answer, and then prints it for people.
+
+    With --json only the answer is printed, and the rest of the command does not run. A group
+    answers only where no command of it is named.
+    """
+
+    @json_option
+    @pass_target
+    @wraps(command)
+    def answered(target: Target, /, *, as_json: bool, **options: Any) -> None:
+        if click.get_current_context().invoked_subcommand is not None:
+            return
+        steps = command(target, **options)
+        answer = next(steps)
+        if as_json:
+            output.as_json(answer)
+        else:
+            next(steps, None)
+
+    return answered
 
 
-def yes_option(command: _Command) -> _Command:
-    """Add --yes, for what is asked once."""
-    return click.option("--yes", is_flag=True, help="Do not ask.")(command)
+paged_options = joined(
+    click.option(
+        "--sort", default="-number", show_default=True, help="A column; -COLUMN descending."
+    ),
+    click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000)),
+    click.option("--offset", default=0, type=click.IntRange(0)),
+)
+"""--sort, --limit and --offset, for lists of which a page is shown."""
 
-
-def moves_option(command: _Command) -> _Command:
-    """Add --moves, the share of the placed units that a plan may move."""
-    return click.option(
-        "--moves",
-        type=click.FloatRange(0, 1),
-        help="Share of the placed units that a plan of `default` may move; else the policy's.",
-    )(command)
-
-
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+moves_option = click.option(
+    "--moves",
+    type=click.FloatRange(0, 1),
+    help="Share of the placed units that a plan of `default` may move; else the policy's.",
+)
 before_option = click.option(
     "--before", type=click.IntRange(1), help="Only those before this `id` of --json."
 )

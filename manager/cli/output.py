@@ -6,16 +6,21 @@ import datetime
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import click
 
+from shared.frozen import frozen
 from shared.plurals import with_plurals
 
 __all__ = [
+    "Column",
+    "answer_rows",
     "as_json",
     "bytes_text",
+    "columns",
+    "counts_text",
     "facts",
     "figure_text",
     "link_kinds",
@@ -38,27 +43,55 @@ def as_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def link_kinds(kinds: Iterable[dict[str, Any]]) -> None:
-    """Print what each kind of links brought, where any did."""
-    rows = [(one["kind"], one["links"], one["pages"], one["missing"]) for one in kinds]
-    if rows:
-        click.echo()
-        table(("links of kind", "URLs", "pages", "missing"), rows, "")
+@frozen
+class Column:
+    """A column of a printed table.
+
+    value: a field of the row, or a function of the row; empty: the field of the title's name.
+    text: how that value is written, as `time_text`.
+    """
+
+    title: str
+    value: str | Callable[[Any], object] = ""
+    text: Callable[[Any], object] | None = None
+
+    def cell(self, row: Any) -> str:
+        """Return the text of a row; control characters cannot move the cursor."""
+        value = self.value(row) if callable(self.value) else row[self.value or self.title]
+        return with_plurals(printable(value if self.text is None else self.text(value)))
 
 
-def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
-    """Print rows in columns; control characters in foreign text cannot move the cursor."""
-    cells = [[with_plurals(printable(cell)) for cell in row] for row in rows]
+def columns(*titles: str) -> list[Column]:
+    """Return columns that are named as the fields that they show."""
+    return [Column(title) for title in titles]
+
+
+def table(rows: Iterable[Any], empty: str, *shown: Column) -> None:
+    """Print rows in columns, or `empty` where there is none."""
+    cells = [[column.cell(row) for column in shown] for row in rows]
     if not cells:
         say(empty)
         return
-    widths = [
-        max(len(titles[column]), *(len(row[column]) for row in cells))
-        for column in range(len(titles))
-    ]
-    for line in [list(titles), *cells]:
+    lines = [[column.title for column in shown], *cells]
+    widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
+    for line in lines:
         padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         click.echo("  ".join(padded).rstrip()[: _width()])
+
+
+def answer_rows(rows: list[Any], empty: str, *shown: Column) -> Iterator[Any]:
+    """Yield rows as a command's answer, then print them as a table."""
+    yield rows
+    table(rows, empty, *shown)
+
+
+def link_kinds(kinds: Iterable[dict[str, Any]]) -> None:
+    """Print what each kind of links brought, where any did."""
+    rows = list(kinds)
+    if rows:
+        click.echo()
+        titles = Column("links of kind", "kind"), Column("URLs", "links")
+        table(rows, "", *titles, *columns("pages", "missing"))
 
 
 def more(total: int, end: int) -> None:
@@ -77,6 +110,11 @@ def facts(pairs: Iterable[tuple[str, object]]) -> None:
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
         click.echo(f"{name.ljust(width)}  {value}")
+
+
+def counts_text(counts: dict[str, int]) -> str:
+    """Return counts by name in words."""
+    return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
 def printable(value: object) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError, settings_of
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, json_option, pass_target
 from manager.settings import FORM, SETTINGS_FILE, documented
 from shared.errors import PrsmError, SettingError
 
@@ -62,20 +64,15 @@ def settings(context: click.Context) -> None:
 
 @settings.command()
 @click.option("--all", "everything", is_flag=True, help="Also what is at its default.")
-@json_option
-@pass_target
-def show(target: Target, everything: bool, as_json: bool) -> None:
+@json_answer
+def show(target: Target, everything: bool) -> Iterator[Any]:
     """Show the settings in effect at the manager, with the source of each; no secrets."""
     found = target.calls.get("/settings")
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     output.table(
-        ("setting", "value", "default", "said in"),
-        (
-            (one["name"], one["value"], one["default"], one["source"] or "-")
-            for one in found
-            if everything or one["value"] != one["default"]
-        ),
+        (one for one in found if everything or one["value"] != one["default"]),
         "All settings are at their defaults.",
+        output.Column("setting", "name"),
+        *output.columns("value", "default"),
+        output.Column("said in", lambda one: one["source"] or "-"),
     )

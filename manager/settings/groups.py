@@ -7,16 +7,13 @@ ever change is a constant in the module that uses it.
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Iterator
+from dataclasses import Field, field, fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
 from manager.settings.alerts import AlertSettings
-from manager.settings.network import (
-    ConsoleSettings,
-    DnsSettings,
-    LimitSettings,
-    ServerSettings,
-)
+from manager.settings.network import ConsoleSettings, DnsSettings, LimitSettings, ServerSettings
 from manager.settings.policy import PolicySettings
 from manager.settings.storage import (
     ArchiveSettings,
@@ -27,20 +24,7 @@ from manager.settings.storage import (
 )
 from shared.frozen import frozen
 
-__all__ = [
-    "AlertSettings",
-    "ArchiveSettings",
-    "CollectionSettings",
-    "ConsoleSettings",
-    "DatabaseSettings",
-    "DnsSettings",
-    "IntakeSettings",
-    "LimitSettings",
-    "PolicySettings",
-    "ReleaseSettings",
-    "ServerSettings",
-    "Settings",
-]
+__all__ = ["Settings"]
 
 
 @frozen
@@ -63,3 +47,11 @@ class Settings:
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
     releases: ReleaseSettings = field(default_factory=ReleaseSettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
+
+    def each(self) -> Iterator[tuple[str, Field[Any], Any]]:
+        """Yield the name of each setting, as `limits.log_bytes`, its declaration and its value."""
+        for group in fields(self):
+            values = getattr(self, group.name)
+            if is_dataclass(values):
+                for one in fields(values):
+                    yield f"{group.name}.{one.name}", one, getattr(values, one.name)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import stat
 from enum import StrEnum
 from pathlib import Path
-from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
 from manager.settings.groups import Settings
@@ -55,17 +53,11 @@ def exposed_secrets(settings: Settings, file: Path) -> list[ExposedSecret]:
 
 def _secrets(settings: Settings) -> list[str]:
     """Return the names of the settings that hold a secret now."""
-    names = []
-    for group in dataclasses.fields(settings):
-        values = getattr(settings, group.name)
-        if not dataclasses.is_dataclass(values):
-            continue
-        for field in dataclasses.fields(values):
-            value = getattr(values, field.name)
-            name = f"{group.name}.{field.name}"
-            if field.metadata.get("secret") and value and _is_secret(name, cast("str", value)):
-                names.append(name)
-    return names
+    return [
+        name
+        for name, field, value in settings.each()
+        if field.metadata["secret"] and value and _is_secret(name, value)
+    ]
 
 
 def _is_secret(name: str, value: str) -> bool:

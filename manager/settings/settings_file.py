@@ -71,8 +71,7 @@ def _check_together(settings: Settings) -> None:
         raise SettingError(
             "alerts.unknown_language", language=settings.alerts.language, languages=LANGUAGES
         )
-    for name in ("mail_from", *settings.alerts.mail_to):
-        address = settings.alerts.mail_from if name == "mail_from" else name
+    for address in (settings.alerts.mail_from, *settings.alerts.mail_to):
         if "@" not in address or not address.isascii() or not address.isprintable():
             raise SettingError("settings_errors.alert_address", address=address)
     contact = settings.console.contact

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from manager.settings.groups import Settings
 from shared.frozen import frozen
 from shared.settings import shown
@@ -36,25 +34,19 @@ class SettingLine:
 def setting_lines(settings: Settings) -> list[SettingLine]:
     """Return all settings in the order of the documented file."""
     lines, given = [], dict(settings.given)
-    for group in dataclasses.fields(settings):
-        values = getattr(settings, group.name)
-        if not dataclasses.is_dataclass(values):
-            continue
-        for field in dataclasses.fields(values):
-            name, about = f"{group.name}.{field.name}", field.metadata
-            value = getattr(values, field.name)
-            hides = bool(about["secret"] and value)
-            lines.append(
-                SettingLine(
-                    name,
-                    HIDDEN if hides else shown(value),
-                    shown(field.default),
-                    about["unit"],
-                    about["least"],
-                    about["most"],
-                    about["reason"],
-                    given.get(name, ""),
-                    about["secret"],
-                )
+    for name, field, value in settings.each():
+        about = field.metadata
+        lines.append(
+            SettingLine(
+                name,
+                HIDDEN if about["secret"] and value else shown(value),
+                shown(field.default),
+                about["unit"],
+                about["least"],
+                about["most"],
+                about["reason"],
+                given.get(name, ""),
+                about["secret"],
             )
+        )
     return lines

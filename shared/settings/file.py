@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,11 +24,6 @@ COMMAND_LINE: Final = "the command line"
 """Where `Form.given` says that a setting was set by `--set`."""
 
 Values = dict[str, dict[str, object]]
-
-
-@dataclasses.dataclass
-class _Nothing:
-    """The fields of a group that there is not."""
 
 
 class Form:
@@ -59,14 +54,19 @@ class Form:
         overrides: texts as `group.name=value`, stronger than the file; the value is TOML, and a
         text may stand without quotes. Raises SettingError.
         """
-        return self._checked(self._read_all(path, overrides, must_exist=must_exist)[0])
+        values: Values = {}
+        for _, given, _ in self._sources(path, overrides, must_exist=must_exist):
+            for group, named in given.items():
+                values.setdefault(group, {}).update(named)
+        return self._checked(values)
 
     def renamed_in(self, path: Path, overrides: Iterable[str] = ()) -> list[Renamed]:
         """Return the settings that a file or an override gives by their old names.
 
         Raises SettingError, as `read`.
         """
-        return self._read_all(path, overrides, must_exist=False)[1]
+        found = (one for _, _, renamed in self._sources(path, overrides) for one in renamed)
+        return list(dict.fromkeys(found))
 
     def with_values(
         self, path: Path, given: Mapping[str, Mapping[str, object]]
@@ -108,33 +108,22 @@ class Form:
 
         Raises SettingError, as `read`.
         """
-        values = self._read_file(path, must_exist=False)
-        rename(values, self._renamed, str(path))
-        found = {f"{group}.{key}": path.name for group, keys in values.items() for key in keys}
-        for override in overrides:
-            one: Values = {}
-            self._override(one, override)
-            rename(one, self._renamed, f"--set {override}")
-            found |= {f"{group}.{key}": COMMAND_LINE for group, keys in one.items() for key in keys}
-        return found
+        return {
+            f"{group}.{name}": place
+            for place, values, _ in self._sources(path, overrides)
+            for group, named in values.items()
+            for name in named
+        }
 
     def refuse_secrets(self, overrides: Iterable[str], file: str) -> None:
         """Refuse secrets among the overrides of a command line. file: where they belong.
 
         Raises SettingError.
         """
-        for override in overrides:
-            values: Values = {}
-            self._override(values, override)
-            for group, given in values.items():
-                secrets = {
-                    field.name
-                    for field in dataclasses.fields(self._groups.get(group, _Nothing))
-                    if field.metadata["secret"]
-                }
-                for name, value in given.items():
-                    secret = name in secrets
-                    refuse_secret(value, f"{group}.{name}", secret=secret, file=file)
+        for group, name, value in map(self._override, overrides):
+            fields = dataclasses.fields(self._groups[group]) if group in self._groups else ()
+            secret = any(field.name == name and field.metadata["secret"] for field in fields)
+            refuse_secret(value, f"{group}.{name}", secret=secret, file=file)
 
     def documented(self, given: Mapping[str, Mapping[str, object]] | None = None) -> str:
         """Return a file of all settings at their defaults, each with unit, range and reason.
@@ -153,19 +142,16 @@ class Form:
                     lines += [f"# {field.name} = {shown(field.default)}"]
         return "\n".join([*lines, ""])
 
-    def _read_all(
-        self, path: Path, overrides: Iterable[str], *, must_exist: bool
-    ) -> tuple[Values, list[Renamed]]:
-        """Return the values of a file with overrides over them, and which had old names."""
+    def _sources(
+        self, path: Path, overrides: Iterable[str], *, must_exist: bool = False
+    ) -> Iterator[tuple[str, Values, list[Renamed]]]:
+        """Yield the file and each override: its place, its values, and which had old names."""
         values = self._read_file(path, must_exist=must_exist)
-        found = rename(values, self._renamed, str(path))
+        yield path.name, values, rename(values, self._renamed, str(path))
         for override in overrides:
-            one: Values = {}
-            self._override(one, override)
-            found += rename(one, self._renamed, f"--set {override}")
-            for group, given in one.items():
-                values.setdefault(group, {}).update(given)
-        return values, list(dict.fromkeys(found))
+            group, name, value = self._override(override)
+            values = {group: {name: value}}
+            yield COMMAND_LINE, values, rename(values, self._renamed, f"--set {override}")
 
     def _read_file(self, path: Path, *, must_exist: bool) -> Values:
         try:
@@ -200,7 +186,8 @@ class Form:
                 )
         return values
 
-    def _override(self, values: Values, text: str) -> None:
+    def _override(self, text: str) -> tuple[str, str, object]:
+        """Return group, name and value of a `--set`."""
         name, equals, value = text.partition("=")
         group, dot, key = name.strip().partition(".")
         if not (equals and dot and key):
@@ -209,7 +196,7 @@ class Form:
             parsed: object = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
             parsed = value.strip()
-        values.setdefault(group, {})[key] = parsed
+        return group, key, parsed
 
 
 def _explained(field: dataclasses.Field[Any]) -> str:

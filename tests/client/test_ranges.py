@@ -30,7 +30,7 @@ def test_what_is_asked() -> None:
 )
 def test_what_continues(status: int, fields: dict[str, str], start: int) -> None:
     """The whole file again, or bytes from where it was asked."""
-    assert read_rest(status, fields, 10, 100).start == start
+    assert read_rest(status, fields, 10, 100) == start
 
 
 @pytest.mark.parametrize(

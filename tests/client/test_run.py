@@ -12,7 +12,7 @@ import pytest
 
 from client.errors import DamagedError, FolderBusyError
 from client.folder import Folder
-from client.run import Report, Taken, get_segments, missing_segments
+from client.run import Report, Run, Taken, missing_segments
 from tests.client.answering import server_of
 
 GOOD = b"good" * 1000
@@ -65,7 +65,7 @@ def take(folder: Folder, *files: dict[str, Any], content: bytes = GOOD) -> tuple
     report = Report()
     with server_of(answers) as server:
         missing = missing_segments(server, folder, report)
-        get_segments(server, folder, missing, 3, Silent(), report)
+        Run(server, folder, 3, Silent(), report).get_segments(missing)
     return report, asked
 
 

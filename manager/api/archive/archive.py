@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict
 
 from manager.api.access import Admin, Door, Viewer
+from manager.api.routes import Limit, subject_router
 from manager.operations.archive.archive_figures import (
     ArchiveFigures,
     WithdrawnRow,
@@ -27,9 +26,8 @@ from manager.operations.segments.trash_contents import TrashDay
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/archive", tags=["archive"])
+router: Final = subject_router("archive", "/archive")
 Before = Annotated[int | None, Query(ge=1, le=2**62, description="the `id` of the last row")]
-Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 class Compacted(BaseModel):
@@ -40,9 +38,9 @@ class Compacted(BaseModel):
 
 
 @router.post("/compact")
-async def compact(door: Door, actor: Admin) -> Compacted:
+def compact(door: Door, actor: Admin) -> Compacted:
     """Rewrite segments with withdrawn captures now, before the schedule does; takes minutes."""
-    rewritten, deleted = await asyncio.to_thread(door.compact, actor)
+    rewritten, deleted = door.compact(actor)
     return Compacted(rewritten=rewritten, deleted=deleted)
 
 
@@ -60,50 +58,48 @@ class AdoptionOrder(BaseModel):
 
 
 @router.post("/adopt")
-async def adopt(door: Door, actor: Admin, asked: AdoptionOrder) -> Adopted:
+def adopt(door: Door, actor: Admin, asked: AdoptionOrder) -> Adopted:
     """Enter segments that no row names, in place or in the trash; reads them, takes hours."""
-    return await asyncio.to_thread(
-        partial(door.adopt, actor, dry_run=asked.dry_run, trusted=asked.trusted, id_of=asked.id_of)
-    )
+    return door.adopt(actor, dry_run=asked.dry_run, trusted=asked.trusted, id_of=asked.id_of)
 
 
 @router.get("/trash")
-async def trash(door: Door, _: Viewer) -> list[TrashDay]:
+def trash(door: Door, _: Viewer) -> list[TrashDay]:
     """Return the contents of the trash by day."""
-    return await asyncio.to_thread(door.trash)
+    return door.trash()
 
 
 @router.get("/mirrors")
-async def mirrors(
+def mirrors(
     door: Door,
     _: Viewer,
     share: Annotated[float, Query(description="of the smaller host's pages, 0 to 1")] = 0.5,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
 ) -> list[Mirror]:
     """List pairs of hosts of which one shows what the other shows; reads all indexes."""
-    return await asyncio.to_thread(door.mirrors, share, limit)
+    return door.mirrors(share, limit)
 
 
 @router.get("")
-async def figures(door: Door, _: Viewer) -> ArchiveFigures:
+def figures(door: Door, _: Viewer) -> ArchiveFigures:
     """Show how much the archive holds and makes public."""
-    return await asyncio.to_thread(archive_size, door.db)
+    return archive_size(door.db)
 
 
 @router.get("/scrub")
-async def scrub(door: Door, _: Viewer) -> ScrubProgress:
+def scrub(door: Door, _: Viewer) -> ScrubProgress:
     """Show the progress of the verification of all kept files."""
-    return await asyncio.to_thread(scrub_progress, door.db, door.pace, door.now_ms())
+    return scrub_progress(door.db, door.pace, door.now_ms())
 
 
 @router.post("/scrub", status_code=204)
-async def begin_scrub(door: Door, actor: Admin) -> None:
+def begin_scrub(door: Door, actor: Admin) -> None:
     """Begin to verify all kept files now, not at the next time of the clock."""
-    await asyncio.to_thread(scrub_now, door.db, actor, door.now_ms())
+    scrub_now(door.db, actor, door.now_ms())
 
 
 @router.get("/captures")
-async def captures(
+def captures(
     door: Door,
     _: Viewer,
     url: Annotated[str, Query(min_length=1, max_length=8192, description="of the page")],
@@ -113,21 +109,17 @@ async def captures(
 
     Reads the newest 200 segments that hold its host; `has_older` says that there are others.
     """
-    return await asyncio.to_thread(
-        partial(captures_of_page, door.db, door.layout, url, limit=limit)
-    )
+    return captures_of_page(door.db, door.layout, url, limit=limit)
 
 
 @router.get("/problems")
-async def problems(
-    door: Door, _: Viewer, before: Before = None, limit: Limit = 100
-) -> list[ProblemRow]:
+def problems(door: Door, _: Viewer, before: Before = None, limit: Limit = 100) -> list[ProblemRow]:
     """List kept files that are missing or damaged now, newest first."""
-    return await asyncio.to_thread(list_problems, door.db, limit, before)
+    return list_problems(door.db, limit, before)
 
 
 @router.get("/withdrawn")
-async def withdrawn(
+def withdrawn(
     door: Door,
     _: Viewer,
     text: Annotated[str, Query(description="anywhere in the host's key")] = "",
@@ -135,11 +127,11 @@ async def withdrawn(
     limit: Limit = 100,
 ) -> list[WithdrawnRow]:
     """List the withdrawn hosts: no third party receives their captures."""
-    return await asyncio.to_thread(list_withdrawn, door.db, text=text, before=before, limit=limit)
+    return list_withdrawn(door.db, text=text, before=before, limit=limit)
 
 
 @router.get("/downloads")
-async def downloads(
+def downloads(
     door: Door,
     _: Viewer,
     client: str = "",
@@ -148,19 +140,13 @@ async def downloads(
     limit: Limit = 100,
 ) -> list[DownloadRow]:
     """List what third parties take, those that began last first: `going`, `done` or `cut`."""
-    return await asyncio.to_thread(
-        list_downloads,
-        door.db,
-        door.now_ms(),
-        client=client,
-        state=state,
-        before=before,
-        limit=limit,
+    return list_downloads(
+        door.db, door.now_ms(), client=client, state=state, before=before, limit=limit
     )
 
 
 @router.get("/jobs")
-async def jobs(
+def jobs(
     door: Door,
     _: Viewer,
     client: str = "",
@@ -169,12 +155,10 @@ async def jobs(
     limit: Limit = 100,
 ) -> list[OwnedJob]:
     """List the selections that are made as files, newest first."""
-    return await asyncio.to_thread(
-        list_jobs, door.db, client=client, state=state, before=before, limit=limit
-    )
+    return list_jobs(door.db, client=client, state=state, before=before, limit=limit)
 
 
 @router.post("/jobs/{number}/remove", status_code=204)
-async def remove(door: Door, actor: Admin, number: int) -> None:
+def remove(door: Door, actor: Admin, number: int) -> None:
     """Remove a selection and withhold its result."""
-    await asyncio.to_thread(remove_job, door.db, number, actor, door.now_ms())
+    remove_job(door.db, number, actor, door.now_ms())

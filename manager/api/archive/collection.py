@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
 from manager.api.rounds.schedules import add_schedule_routes
+from manager.api.routes import Limit, subject_router
 from manager.db.rounds.schedules import CollectionSchedule
 from manager.operations.segments import (
     collection_orders,
@@ -26,9 +26,8 @@ from shared.wire.sync import CollectionCondition, EpochMs
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/collection", tags=["collection"])
+router: Final = subject_router("collection", "/collection")
 AgentText = Annotated[str, Query(max_length=253)]
-Limit = Annotated[int, Query(ge=1, le=1000)]
 Windows = Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length=24)]
 
 
@@ -75,29 +74,21 @@ class RunNow(BaseModel):
 
 
 @router.post("/schedules", status_code=201)
-async def add_schedule(
+def add_schedule(
     door: Door, actor: Operator, asked: NewCollectionSchedule
 ) -> Scheduled[CollectionSchedule]:
     """Add a schedule of sending for one agent, or for all."""
-    return await asyncio.to_thread(
-        collection_schedules.add_collection_schedule,
-        door.db,
-        asked.agent,
-        asked.crontab,
-        asked.zone,
-        asked.asked(),
-        actor,
-        door.now_ms(),
+    return collection_schedules.add_collection_schedule(
+        door.db, asked.agent, asked.crontab, asked.zone, asked.asked(), actor, door.now_ms()
     )
 
 
 @router.post("/schedules/{number}")
-async def change_schedule(
+def change_schedule(
     door: Door, actor: Operator, number: int, asked: ChangedCollectionSchedule
 ) -> Scheduled[CollectionSchedule]:
     """Replace a schedule; it keeps its number."""
-    return await asyncio.to_thread(
-        collection_schedules.change_collection_schedule,
+    return collection_schedules.change_collection_schedule(
         door.db,
         number,
         asked.agent,
@@ -111,11 +102,9 @@ async def change_schedule(
 
 
 @router.post("/schedules/{number}/run")
-async def run_schedule(door: Door, actor: Operator, number: int) -> RunNow:
+def run_schedule(door: Door, actor: Operator, number: int) -> RunNow:
     """Make a schedule's orders now, before their time, which stays."""
-    made = await asyncio.to_thread(
-        collection_schedules.run_collection_schedule, door.db, number, actor, door.now_ms()
-    )
+    made = collection_schedules.run_collection_schedule(door.db, number, actor, door.now_ms())
     return RunNow(asked=made)
 
 
@@ -134,16 +123,14 @@ add_schedule_routes(
 
 
 @router.post("/agents/{name}/limits", status_code=204)
-async def limit_sending(door: Door, actor: Operator, name: str, asked: NewLimits) -> None:
+def limit_sending(door: Door, actor: Operator, name: str, asked: NewLimits) -> None:
     """Set the rate and hours of an agent's sending; a body without limits lifts them."""
     limits = read_limits(asked.bytes_per_s, asked.weekday, asked.weekend, asked.zone)
-    await asyncio.to_thread(
-        sending_limits.limit_sending, door.db, name, limits, actor, door.now_ms()
-    )
+    sending_limits.limit_sending(door.db, name, limits, actor, door.now_ms())
 
 
 @router.get("/orders")
-async def list_orders(
+def list_orders(
     door: Door,
     _: Viewer,
     agent: AgentText = "",
@@ -152,40 +139,31 @@ async def list_orders(
     limit: Limit = 100,
 ) -> list[ListedOrder]:
     """List what agents were asked to send, newest first; before: the last number of a page."""
-    return await asyncio.to_thread(
-        collection_orders.list_orders,
-        door.db,
-        agent=agent,
-        state=state,
-        before=before,
-        limit=limit,
+    return collection_orders.list_orders(
+        door.db, agent=agent, state=state, before=before, limit=limit
     )
 
 
 @router.post("/orders", status_code=201)
-async def collect_now(door: Door, actor: Operator, asked: NewOrder) -> ListedOrder:
+def collect_now(door: Door, actor: Operator, asked: NewOrder) -> ListedOrder:
     """Ask an agent to send now; it hears of it with its next sync."""
-    return await asyncio.to_thread(
-        collection_orders.collect_now, door.db, asked.agent, asked.asked(), actor, door.now_ms()
-    )
+    return collection_orders.collect_now(door.db, asked.agent, asked.asked(), actor, door.now_ms())
 
 
 @router.post("/ask-all", status_code=201)
-async def collect_all_now(door: Door, actor: Operator, asked: Asked) -> AskedAll:
+def collect_all_now(door: Door, actor: Operator, asked: Asked) -> AskedAll:
     """Ask all agents to send now, but those that have too many open orders."""
-    return await asyncio.to_thread(
-        collection_orders.collect_all_now, door.db, asked.asked(), actor, door.now_ms()
-    )
+    return collection_orders.collect_all_now(door.db, asked.asked(), actor, door.now_ms())
 
 
 @router.post("/orders/{number}/cancel", status_code=204)
-async def cancel_order(door: Door, actor: Operator, number: int) -> None:
+def cancel_order(door: Door, actor: Operator, number: int) -> None:
     """Cancel an order for the segments that were not sent yet."""
-    await asyncio.to_thread(collection_orders.cancel_order, door.db, number, actor, door.now_ms())
+    collection_orders.cancel_order(door.db, number, actor, door.now_ms())
 
 
 @router.get("/transfers")
-async def list_transfers(
+def list_transfers(
     door: Door,
     _: Viewer,
     agent: AgentText = "",
@@ -194,14 +172,10 @@ async def list_transfers(
     limit: Limit = 100,
 ) -> list[ListedTransfer]:
     """List files that came or are coming, newest first; before: the last number of a page."""
-    return await asyncio.to_thread(
-        uploads.list_transfers, door.db, agent=agent, state=state, before=before, limit=limit
-    )
+    return uploads.list_transfers(door.db, agent=agent, state=state, before=before, limit=limit)
 
 
 @router.post("/transfers/{number}/cancel", status_code=204)
-async def cancel_transfer(door: Door, actor: Operator, number: int) -> None:
+def cancel_transfer(door: Door, actor: Operator, number: int) -> None:
     """Cancel the transfer of a file; its agent starts it again with its next order."""
-    await asyncio.to_thread(
-        upload_completion.cancel_transfer, door.db, door.parts, number, actor, door.now_ms()
-    )
+    upload_completion.cancel_transfer(door.db, door.parts, number, actor, door.now_ms())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from manager.api.access import Admin, Door, Operator, Viewer
+from manager.api.routes import subject_router
 from manager.assignment.liveness import LivenessState
 from manager.message_fields import message_fields
 from manager.operations.fleet import agents
@@ -34,7 +34,7 @@ from shared.wire.sync import RenamedSetting, SendingLimits
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1", tags=["agents"])
+router: Final = subject_router("agents")
 
 
 class DoubtAnswer(BaseModel):
@@ -171,84 +171,63 @@ class NewPosition(BaseModel):
 
 
 @router.get("/agents")
-async def list_agents(door: Door, _: Viewer) -> list[AgentAnswer]:
+def list_agents(door: Door, _: Viewer) -> list[AgentAnswer]:
     """List all agents by name, retired ones last."""
-    views = await asyncio.to_thread(agents.list_agents, door.db, door.now_ms(), door.policy)
+    views = agents.list_agents(door.db, door.now_ms(), door.policy)
     return [_answer(view) for view in views]
 
 
 @router.get("/join-tokens")
-async def waiting_tokens(door: Door, _: Admin) -> list[WaitingToken]:
+def waiting_tokens(door: Door, _: Admin) -> list[WaitingToken]:
     """List the join tokens that may still be used; never the tokens themselves."""
-    rows = await asyncio.to_thread(agents.list_join_tokens, door.db, door.now_ms())
-    return [
-        WaitingToken(
-            agent=row.agent,
-            issued_by=row.issued_by,
-            issued_ms=row.issued_ms,
-            expires_ms=row.expires_ms,
-        )
-        for row in rows
-    ]
+    rows = agents.list_join_tokens(door.db, door.now_ms())
+    return [WaitingToken.model_validate(row, from_attributes=True) for row in rows]
 
 
 @router.get("/agents/{name}")
-async def agent_detail(door: Door, _: Viewer, name: str) -> AgentDetailAnswer:
+def agent_detail(door: Door, _: Viewer, name: str) -> AgentDetailAnswer:
     """Show one agent."""
-    detail = await asyncio.to_thread(agents.agent_detail, door.db, name, door.now_ms(), door.policy)
+    detail = agents.agent_detail(door.db, name, door.now_ms(), door.policy)
     return AgentDetailAnswer(
         agent=_answer(detail.view), counters=detail.counters, orders=detail.orders
     )
 
 
 @router.post("/agents/{name}/token", status_code=201)
-async def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
+def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
     """Make a one-time token with which the machine of this name may join, or change its key."""
-    return await asyncio.to_thread(
-        issue_join_token,
-        door.db,
-        name,
-        actor,
-        door.now_ms(),
-        door.policy.join_token_s,
-    )
+    return issue_join_token(door.db, name, actor, door.now_ms(), door.policy.join_token_s)
 
 
 @router.post("/agents/{name}/token/revoke", status_code=204)
-async def revoke_token(door: Door, actor: Admin, name: str) -> None:
+def revoke_token(door: Door, actor: Admin, name: str) -> None:
     """Revoke the unused join token of this name."""
-    await asyncio.to_thread(revoke_join_token, door.db, name, actor, door.now_ms())
+    revoke_join_token(door.db, name, actor, door.now_ms())
 
 
 @router.post("/agents/{name}/retire", status_code=204)
-async def retire(door: Door, actor: Admin, name: str) -> None:
+def retire(door: Door, actor: Admin, name: str) -> None:
     """Retire an agent permanently; its units go to others, its data stays."""
-    await asyncio.to_thread(agents.retire, door.db, name, actor, door.now_ms())
+    agents.retire(door.db, name, actor, door.now_ms())
 
 
 @router.post("/agents/{name}/command")
-async def order_command(door: Door, actor: Operator, name: str, asked: NewCommand) -> Ordered:
+def order_command(door: Door, actor: Operator, name: str, asked: NewCommand) -> Ordered:
     """Order an agent to restart, drain, pause, resume or update."""
-    command_id = await asyncio.to_thread(
-        agents.order_command,
-        door.db,
-        name,
-        asked.command,
-        actor,
-        door.now_ms(),
-        pages=asked.pages,
+    command_id = agents.order_command(
+        door.db, name, asked.command, actor, door.now_ms(), pages=asked.pages
     )
     return Ordered(command_id=command_id)
 
 
 @router.post("/agents/{name}/believe", status_code=204)
-async def believe(door: Door, actor: Operator, name: str) -> None:
+def believe(door: Door, actor: Operator, name: str) -> None:
     """Take all that an agent has claimed as true; later claims are judged by that."""
-    await asyncio.to_thread(believe_agent, door.db, name, actor, door.now_ms())
+    believe_agent(door.db, name, actor, door.now_ms())
 
 
 @router.post("/agents/{name}/compare")
-async def compare(
+def compare(
     door: Door,
     actor: Operator,
     name: str,
@@ -258,39 +237,31 @@ async def compare(
 
     Nothing is fetched. A suspect is an alert in the audit.
     """
-
-    def compared() -> CaptureCheck:
-        with door.scratch.turn() as place:
-            found = capture_checks.check_captures(
-                door.db, name, place, actor, door.now_ms(), share, door.policy
-            )
-            shutil.rmtree(place.folder, ignore_errors=True)
-        return found
-
-    return await asyncio.to_thread(compared)
+    with door.scratch.turn() as place:
+        found = capture_checks.check_captures(
+            door.db, name, place, actor, door.now_ms(), share, door.policy
+        )
+        shutil.rmtree(place.folder, ignore_errors=True)
+    return found
 
 
 @router.get("/agents/{name}/refetches")
-async def refetches(door: Door, _: Viewer, name: str) -> Refetches:
+def refetches(door: Door, _: Viewer, name: str) -> Refetches:
     """Show what other agents saw of an agent's pages, and it of theirs, in the newest round."""
-    return await asyncio.to_thread(refetches_of, door.db, name)
+    return refetches_of(door.db, name)
 
 
 @router.post("/agents/{name}/list-limit", status_code=204)
-async def set_list_limit(door: Door, actor: Operator, name: str, asked: ListLimit) -> None:
+def set_list_limit(door: Door, actor: Operator, name: str, asked: ListLimit) -> None:
     """Set how many pages of each unit the agent's next list allows."""
-    await asyncio.to_thread(
-        agents.set_next_list_limit, door.db, name, asked.pages, actor, door.now_ms()
-    )
+    agents.set_next_list_limit(door.db, name, asked.pages, actor, door.now_ms())
 
 
 @router.post("/agents/{name}/position", status_code=204)
-async def position(
-    door: Door, actor: Operator, name: str, asked: NewPosition | None = None
-) -> None:
+def position(door: Door, actor: Operator, name: str, asked: NewPosition | None = None) -> None:
     """Set the position of an agent; without a body: unknown."""
     place = None if asked is None else read_position(asked.latitude, asked.longitude)
-    await asyncio.to_thread(set_position, door.db, name, place, actor, door.now_ms())
+    set_position(door.db, name, place, actor, door.now_ms())
 
 
 def _answer(view: AgentView) -> AgentAnswer:

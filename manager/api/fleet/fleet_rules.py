@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from manager.api.access import Door, Operator, Viewer
+from manager.api.routes import subject_router
 from manager.intake.messages.large_messages import NewLines
 from manager.operations.fleet import block_list, fleet_rules
 from manager.operations.fleet.block_list import Tried
@@ -16,7 +16,7 @@ from manager.operations.fleet.fleet_rules import FleetRules, LimitsRow
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/fleet-rules", tags=["fleet rules"])
+router: Final = subject_router("fleet rules", "/fleet-rules")
 
 
 class Added(BaseModel):
@@ -34,39 +34,37 @@ class Limits(BaseModel):
 
 
 @router.get("")
-async def show(door: Door, _: Viewer) -> FleetRules:
+def show(door: Door, _: Viewer) -> FleetRules:
     """Show the block list and the limits."""
-    return await asyncio.to_thread(fleet_rules.fleet_rules_of, door.db)
+    return fleet_rules.fleet_rules_of(door.db)
 
 
 @router.post("/blocked", status_code=201)
-async def add(door: Door, actor: Operator, asked: NewLines) -> Added:
+def add(door: Door, actor: Operator, asked: NewLines) -> Added:
     """Add lines to the block list: all of them, or none where one is no RE2."""
-    added = await asyncio.to_thread(
-        block_list.add_blocked, door.db, asked.text, asked.reason, actor, door.now_ms()
-    )
+    added = block_list.add_blocked(door.db, asked.text, asked.reason, actor, door.now_ms())
     return Added(added=added)
 
 
 @router.post("/blocked/{number}/remove", status_code=204)
-async def remove(door: Door, actor: Operator, number: int) -> None:
+def remove(door: Door, actor: Operator, number: int) -> None:
     """Take a line out of the block list."""
-    await asyncio.to_thread(block_list.remove_blocked, door.db, number, actor, door.now_ms())
+    block_list.remove_blocked(door.db, number, actor, door.now_ms())
 
 
 @router.get("/try")
-async def try_(
+def try_(
     door: Door,
     _: Viewer,
     url: Annotated[str, Query(max_length=4096)],
     pattern: Annotated[str, Query(max_length=1000)] = "",
 ) -> Tried:
     """Show which lines block a URL or a host; with a pattern, whether that does."""
-    return await asyncio.to_thread(block_list.try_url, door.db, url, pattern)
+    return block_list.try_url(door.db, url, pattern)
 
 
 @router.post("/limits", status_code=204)
-async def limits(door: Door, actor: Operator, asked: Limits) -> None:
+def limits(door: Door, actor: Operator, asked: Limits) -> None:
     """Set the limits."""
     row = LimitsRow(asked.interval_s, asked.parallel_hosts, asked.bytes_per_s)
-    await asyncio.to_thread(fleet_rules.set_limits, door.db, row, actor, door.now_ms())
+    fleet_rules.set_limits(door.db, row, actor, door.now_ms())

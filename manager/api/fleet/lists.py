@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from manager.api.access import Door, Operator
 from manager.api.hosts.text_lists import TEXT_BODY, text_body
+from manager.api.routes import subject_router
 from manager.operations.hosts.list_import import ImportedLists, import_lists
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/lists", tags=["hosts"])
+router: Final = subject_router("hosts", "/lists")
 
 
 @router.post("/import", openapi_extra=TEXT_BODY)

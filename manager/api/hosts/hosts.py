@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
 from manager.api.hosts.text_lists import TEXT_BODY, text_body
+from manager.api.routes import Limit, Offset, subject_router
 from manager.operations.hosts import host_merge, host_split, host_views, hosts, name_lookups
 from manager.operations.hosts.host_split import Split
 from manager.operations.hosts.host_views import HostDetail, HostFilter, HostPage
@@ -18,7 +19,7 @@ from manager.operations.hosts.name_lookups import Resolutions, ResolveAsked
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/hosts", tags=["hosts"])
+router: Final = subject_router("hosts", "/hosts")
 
 
 class Exclude(BaseModel):
@@ -68,7 +69,7 @@ class Merged(BaseModel):
 
 
 @router.get("")
-async def list_hosts(
+def list_hosts(
     door: Door,
     _: Viewer,
     domain: Annotated[str, Query(description="`example.jp`: it and all names below it")] = "",
@@ -84,12 +85,11 @@ async def list_hosts(
     owner: Annotated[str, Query(description="an agent's name")] = "",
     state: Annotated[str, Query(description="new, idle, probing, placed or excluded")] = "",
     sort: Annotated[str, Query(description="a column, `-` before it for descending")] = "domain",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    limit: Limit = 50,
+    offset: Offset = 0,
 ) -> HostPage:
     """List the hosts that match, sorted, a page at a time."""
-    return await asyncio.to_thread(
-        host_views.list_hosts,
+    return host_views.list_hosts(
         door.db,
         HostFilter(domain, text, owner, state, search),
         sort=sort,
@@ -99,17 +99,14 @@ async def list_hosts(
 
 
 @router.get("/detail")
-async def host_detail(
+def host_detail(
     door: Door, _: Viewer, host: Annotated[str, Query(description="its key, or any URL on it")]
 ) -> HostDetail:
     """Show all that is known of a host."""
-    return await asyncio.to_thread(host_views.host_detail, door.db, host, door.policy)
+    return host_views.host_detail(door.db, host, door.policy)
 
 
-@router.post(
-    "/import",
-    openapi_extra=TEXT_BODY,
-)
+@router.post("/import", openapi_extra=TEXT_BODY)
 async def import_hosts(request: Request, door: Door, actor: Operator) -> Imported:
     """Add the hosts of a list: a URL a line, perhaps a tab and a referer; plain text or gzip.
 
@@ -123,9 +120,9 @@ async def import_hosts(request: Request, door: Door, actor: Operator) -> Importe
 
 
 @router.get("/resolutions")
-async def all_resolutions(door: Door, _: Viewer) -> Resolutions:
+def all_resolutions(door: Door, _: Viewer) -> Resolutions:
     """Count resolved hosts, and the others by reason, with examples."""
-    return await asyncio.to_thread(name_lookups.resolutions, door.db)
+    return name_lookups.resolutions(door.db)
 
 
 @router.post("/resolutions", openapi_extra=TEXT_BODY)
@@ -136,32 +133,27 @@ async def resolutions_of_list(request: Request, door: Door, _: Viewer) -> Resolu
 
 
 @router.post("/resolve")
-async def resolve(door: Door, actor: Operator, asked: ResolveHosts) -> ResolveAsked:
+def resolve(door: Door, actor: Operator, asked: ResolveHosts) -> ResolveAsked:
     """Look the name of a host up again with the next tick, or of all that are unresolved."""
-    return await asyncio.to_thread(
-        name_lookups.look_up_again, door.db, asked.host or "", actor, door.now_ms()
-    )
+    return name_lookups.look_up_again(door.db, asked.host or "", actor, door.now_ms())
 
 
 @router.post("/exclude", status_code=204)
-async def exclude(door: Door, actor: Operator, asked: Exclude) -> None:
+def exclude(door: Door, actor: Operator, asked: Exclude) -> None:
     """Take a host out of the crawl."""
-    await asyncio.to_thread(
-        hosts.exclude_host, door.db, asked.host, asked.reason, actor, door.now_ms()
-    )
+    hosts.exclude_host(door.db, asked.host, asked.reason, actor, door.now_ms())
 
 
 @router.post("/include", status_code=204)
-async def include(door: Door, actor: Operator, asked: Include) -> None:
+def include(door: Door, actor: Operator, asked: Include) -> None:
     """Include a host again."""
-    await asyncio.to_thread(hosts.include_host, door.db, asked.host, actor, door.now_ms())
+    hosts.include_host(door.db, asked.host, actor, door.now_ms())
 
 
 @router.post("/split")
-async def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
+def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
     """Cut a host into directories for several agents, by what its newest crawl held."""
-    return await asyncio.to_thread(
-        host_split.split_host,
+    return host_split.split_host(
         door.db,
         asked.host,
         actor,
@@ -174,9 +166,7 @@ async def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
 
 
 @router.post("/merge")
-async def merge(door: Door, actor: Operator, asked: MergeHost) -> Merged:
+def merge(door: Door, actor: Operator, asked: MergeHost) -> Merged:
     """Make the directories of a split host one unit again."""
-    units = await asyncio.to_thread(
-        host_merge.merge_host, door.db, asked.host, actor, door.now_ms()
-    )
+    units = host_merge.merge_host(door.db, asked.host, actor, door.now_ms())
     return Merged(units=units)

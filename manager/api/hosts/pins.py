@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from manager.api.access import Door, Operator, Viewer
+from manager.api.routes import Limit, Offset, subject_router
 from manager.intake.messages.large_messages import AgentName, NewPins, Reason, Unpin, Url
 from manager.operations.hosts import bans
 from manager.operations.hosts.bans import Ban
@@ -17,10 +16,7 @@ from manager.operations.ownership.pins import Pinned, PinPage
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/hosts", tags=["hosts"])
-
-Limit = Annotated[int, Query(ge=1, le=1000)]
-Offset = Annotated[int, Query(ge=0)]
+router: Final = subject_router("hosts", "/hosts")
 
 
 class NewPin(BaseModel):
@@ -73,75 +69,60 @@ class Lifted(BaseModel):
 
 
 @router.get("/pins")
-async def list_pins(
+def list_pins(
     door: Door, _: Viewer, agent: str = "", limit: Limit = 100, offset: Offset = 0
 ) -> PinPage:
     """List pins, of one agent or of all, with why those that do not hold now do not."""
-    return await asyncio.to_thread(pins.list_pins, door.db, agent=agent, limit=limit, offset=offset)
+    return pins.list_pins(door.db, agent=agent, limit=limit, offset=offset)
 
 
 @router.post("/move")
-async def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
+def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
     """Move a unit and all units at its address to an agent now; the next plan may move it again."""
-    moved = await asyncio.to_thread(
-        unit_moves.move_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
+    moved = unit_moves.move_unit(
+        door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
     )
     return Moved(moved=moved)
 
 
 @router.post("/pin")
-async def pin(door: Door, actor: Operator, asked: NewPin) -> Pinned:
+def pin(door: Door, actor: Operator, asked: NewPin) -> Pinned:
     """Pin a unit to an agent until the pin is removed."""
-    return await asyncio.to_thread(
-        pins.pin_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
-    )
+    return pins.pin_unit(door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms())
 
 
 @router.post("/pin-many")
-async def pin_many(door: Door, actor: Operator, asked: NewPins) -> Pinned:
+def pin_many(door: Door, actor: Operator, asked: NewPins) -> Pinned:
     """Move many units to an agent; each impossible move is refused singly."""
-    return await asyncio.to_thread(
-        pins.pin_units, door.db, asked.units, asked.agent, asked.reason, actor, door.now_ms()
-    )
+    return pins.pin_units(door.db, asked.units, asked.agent, asked.reason, actor, door.now_ms())
 
 
 @router.post("/unpin")
-async def unpin(door: Door, actor: Operator, asked: Unpin) -> Unpinned:
+def unpin(door: Door, actor: Operator, asked: Unpin) -> Unpinned:
     """Lift pins: plans may move these units again."""
-    unpinned = await asyncio.to_thread(
-        pins.unpin_units, door.db, asked.units, actor, door.now_ms(), asked.reason
-    )
+    unpinned = pins.unpin_units(door.db, asked.units, actor, door.now_ms(), asked.reason)
     return Unpinned(unpinned=unpinned)
 
 
 @router.get("/bans")
-async def list_bans(
+def list_bans(
     door: Door, _: Viewer, agent: str = "", limit: Limit = 100, offset: Offset = 0
 ) -> list[Ban]:
     """List bans, of one agent or of all."""
-    return await asyncio.to_thread(bans.list_bans, door.db, agent=agent, limit=limit, offset=offset)
+    return bans.list_bans(door.db, agent=agent, limit=limit, offset=offset)
 
 
 @router.post("/ban")
-async def ban(door: Door, actor: Operator, asked: NewBan) -> Moved:
+def ban(door: Door, actor: Operator, asked: NewBan) -> Moved:
     """Ban an agent from a host and from its address."""
-    moved = await asyncio.to_thread(
-        bans.ban_host,
-        door.db,
-        asked.host,
-        asked.agent,
-        asked.reason,
-        actor,
-        door.now_ms(),
-        door.policy,
+    moved = bans.ban_host(
+        door.db, asked.host, asked.agent, asked.reason, actor, door.now_ms(), door.policy
     )
     return Moved(moved=moved)
 
 
 @router.post("/lift-ban")
-async def lift_ban(door: Door, actor: Operator, asked: Lift) -> Lifted:
+def lift_ban(door: Door, actor: Operator, asked: Lift) -> Lifted:
     """Lift a ban."""
-    lifted = await asyncio.to_thread(
-        bans.lift_ban, door.db, asked.host, asked.agent, actor, door.now_ms()
-    )
+    lifted = bans.lift_ban(door.db, asked.host, asked.agent, actor, door.now_ms())
     return Lifted(lifted=lifted)

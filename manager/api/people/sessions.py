@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
 from manager.api.access import (
@@ -22,6 +22,7 @@ from manager.api.access import (
     require_private_line,
     session_token,
 )
+from manager.api.routes import subject_router
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
 from manager.operations.people import users
 from manager.operations.people.known_devices import DEVICE_S
@@ -32,7 +33,7 @@ from shared.wire.names import hash_of_key
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1", tags=["sessions"])
+router: Final = subject_router("sessions")
 
 
 class LoginRequest(BaseModel):
@@ -98,12 +99,11 @@ async def login(
 
 
 @router.post("/logout")
-async def logout(request: Request, response: Response, door: Door, _: Viewer) -> dict[str, bool]:
+def logout(request: Request, response: Response, door: Door, _: Viewer) -> dict[str, bool]:
     """End the session."""
     token = session_token(request)
     if token:
-        await asyncio.to_thread(
-            users.logout,
+        users.logout(
             door.db,
             hash_of_key(token),
             door.now_ms(),

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Person, actor_at
+from manager.api.routes import subject_router
 from manager.operations.people import api_tokens
 from manager.operations.people.api_tokens import MOST_DAYS, NewToken, TokenRow
 from manager.operations.people.users import Role
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/tokens", tags=["tokens"])
+router: Final = subject_router("tokens", "/tokens")
 
 
 class AskedToken(BaseModel):
@@ -28,16 +28,15 @@ class AskedToken(BaseModel):
 
 
 @router.get("")
-async def list_tokens(door: Door, asks: Person) -> list[TokenRow]:
+def list_tokens(door: Door, asks: Person) -> list[TokenRow]:
     """List one's own tokens, or everybody's to an administrator; never the tokens themselves."""
-    return await asyncio.to_thread(api_tokens.list_tokens, door.db, asks)
+    return api_tokens.list_tokens(door.db, asks)
 
 
 @router.post("", status_code=201)
-async def make_token(request: Request, door: Door, asks: Person, asked: AskedToken) -> NewToken:
+def make_token(request: Request, door: Door, asks: Person, asked: AskedToken) -> NewToken:
     """Make a token; the answer shows it, this once. A token cannot make one."""
-    return await asyncio.to_thread(
-        api_tokens.make_token,
+    return api_tokens.make_token(
         door.db,
         asks,
         asked.name,
@@ -50,7 +49,7 @@ async def make_token(request: Request, door: Door, asks: Person, asked: AskedTok
 
 
 @router.post("/{number}/revoke", status_code=204)
-async def revoke_token(request: Request, door: Door, asks: Person, number: int) -> None:
+def revoke_token(request: Request, door: Door, asks: Person, number: int) -> None:
     """End a token at once."""
     actor = actor_at(request, asks)
-    await asyncio.to_thread(api_tokens.revoke_token, door.db, asks, number, actor, door.now_ms())
+    api_tokens.revoke_token(door.db, asks, number, actor, door.now_ms())

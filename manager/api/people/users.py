@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from manager.api.access import Admin, Door
+from manager.api.routes import subject_router
 from manager.operations.people import sessions, users
 from manager.operations.people.sessions import OpenSession
 from manager.operations.people.users import PasswordSet, Role, User
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/users", tags=["users"])
+router: Final = subject_router("users", "/users")
 Password = Annotated[str, Field(max_length=1024)]
 
 
@@ -55,65 +54,51 @@ class Ended(BaseModel):
 
 
 @router.get("")
-async def list_users(door: Door, _: Admin) -> list[User]:
+def list_users(door: Door, _: Admin) -> list[User]:
     """List all users by name."""
-    return await asyncio.to_thread(users.list_users, door.db)
+    return users.list_users(door.db)
 
 
 @router.post("", status_code=201)
-async def add_user(door: Door, actor: Admin, asked: NewUser) -> User:
+def add_user(door: Door, actor: Admin, asked: NewUser) -> User:
     """Add a user."""
-    return await asyncio.to_thread(
-        users.add_user, door.db, asked.name, asked.password, asked.role, actor, door.now_ms()
-    )
+    return users.add_user(door.db, asked.name, asked.password, asked.role, actor, door.now_ms())
 
 
 @router.post("/{name}/password")
-async def change_password(door: Door, actor: Admin, name: str, asked: NewPassword) -> PasswordSet:
+def change_password(door: Door, actor: Admin, name: str, asked: NewPassword) -> PasswordSet:
     """Set a user's password; return how many tokens of the user's scripts ended and remain."""
-    return await asyncio.to_thread(
-        users.change_password,
-        door.db,
-        name,
-        asked.password,
-        actor,
-        door.now_ms(),
-        tokens=asked.tokens,
+    return users.change_password(
+        door.db, name, asked.password, actor, door.now_ms(), tokens=asked.tokens
     )
 
 
 @router.post("/{name}/role", status_code=204)
-async def set_role(door: Door, actor: Admin, name: str, asked: NewRole) -> None:
+def set_role(door: Door, actor: Admin, name: str, asked: NewRole) -> None:
     """Set what a user may do; who is disabled stays so."""
-    await asyncio.to_thread(users.set_role, door.db, name, asked.role, actor, door.now_ms())
+    users.set_role(door.db, name, asked.role, actor, door.now_ms())
 
 
 @router.post("/{name}/disable", status_code=204)
-async def disable(door: Door, actor: Admin, name: str) -> None:
+def disable(door: Door, actor: Admin, name: str) -> None:
     """Keep a user out: all sessions end, and no token of the user opens anything."""
-    await asyncio.to_thread(
-        users.set_user_disabled, door.db, name, actor, door.now_ms(), disabled=True
-    )
+    users.set_user_disabled(door.db, name, actor, door.now_ms(), disabled=True)
 
 
 @router.post("/{name}/enable", status_code=204)
-async def enable(door: Door, actor: Admin, name: str) -> None:
+def enable(door: Door, actor: Admin, name: str) -> None:
     """Enable a user again."""
-    await asyncio.to_thread(
-        users.set_user_disabled, door.db, name, actor, door.now_ms(), disabled=False
-    )
+    users.set_user_disabled(door.db, name, actor, door.now_ms(), disabled=False)
 
 
 @router.get("/{name}/sessions")
-async def list_sessions(door: Door, _: Admin, name: str) -> list[OpenSession]:
+def list_sessions(door: Door, _: Admin, name: str) -> list[OpenSession]:
     """List where a user is logged in."""
-    return await asyncio.to_thread(sessions.list_sessions, door.db, name, door.now_ms())
+    return sessions.list_sessions(door.db, name, door.now_ms())
 
 
 @router.post("/{name}/sessions/end")
-async def end_sessions(door: Door, actor: Admin, name: str, asked: WhichSession) -> Ended:
+def end_sessions(door: Door, actor: Admin, name: str, asked: WhichSession) -> Ended:
     """Log a user out: of one session, or everywhere."""
-    ended = await asyncio.to_thread(
-        sessions.end_sessions, door.db, name, actor, door.now_ms(), asked.session
-    )
+    ended = sessions.end_sessions(door.db, name, actor, door.now_ms(), asked.session)
     return Ended(ended=ended)

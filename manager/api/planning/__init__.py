@@ -1,4 +1,1 @@
-"""Routes of `/api/v1` for plans and probes.
-
-Who may use them is decided by `manager.api.access`, what they do by `manager.operations`.
-"""
+"""Routes of `/api/v1` for plans and probes."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
-from manager.api.rounds.rounds import Limit, Method, Moves, Offset, Seed, Sort
+from manager.api.rounds.rounds import Method, Moves, Offset, Seed, Sort
+from manager.api.routes import Limit, subject_router
 from manager.operations.planning import plan_application, plan_changes, plan_list, plan_tree, plans
 from manager.operations.planning.plan_changes import Change
 from manager.operations.planning.plan_list import PlanFilter, PlanPage
@@ -18,7 +18,7 @@ from manager.operations.planning.plans import PlanDetail
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1", tags=["plans"])
+router: Final = subject_router("plans")
 
 
 class NewPlan(BaseModel):
@@ -49,7 +49,7 @@ class Applied(BaseModel):
 
 
 @router.get("/plans")
-async def list_plans(
+def list_plans(
     door: Door,
     _: Viewer,
     method: str = "",
@@ -59,39 +59,30 @@ async def list_plans(
     offset: Offset = 0,
 ) -> PlanPage:
     """List the plans that match, the newest first, a page at a time; `total` says how many."""
-    return await asyncio.to_thread(
-        plan_list.plan_page,
-        door.db,
-        PlanFilter(method, applied),
-        sort=sort,
-        limit=limit,
-        offset=offset,
+    return plan_list.plan_page(
+        door.db, PlanFilter(method, applied), sort=sort, limit=limit, offset=offset
     )
 
 
 @router.post("/plans", status_code=201)
-async def make_plan(door: Door, actor: Operator, asked: NewPlan) -> PlanDetail:
+def make_plan(door: Door, actor: Operator, asked: NewPlan) -> PlanDetail:
     """Make a plan; nothing moves until it is applied."""
-
-    def make() -> PlanDetail:
-        number = plans.make_plan(
-            door.db,
-            asked.method,
-            actor,
-            door.now_ms(),
-            seed=asked.seed,
-            moves=asked.moves,
-            policy=door.policy,
-            planner=door.planner,
-            compare=asked.compare,
-        )
-        return plans.plan_detail(door.db, number)
-
-    return await asyncio.to_thread(make)
+    number = plans.make_plan(
+        door.db,
+        asked.method,
+        actor,
+        door.now_ms(),
+        seed=asked.seed,
+        moves=asked.moves,
+        policy=door.policy,
+        planner=door.planner,
+        compare=asked.compare,
+    )
+    return plans.plan_detail(door.db, number)
 
 
 @router.get("/plans/{number:int}")
-async def plan_detail(
+def plan_detail(
     door: Door,
     _: Viewer,
     number: int,
@@ -100,47 +91,32 @@ async def plan_detail(
     offset: Offset = 0,
 ) -> PlanDetail:
     """Show a plan and a page of its moves, those that save most first; `moving` says how many."""
-    return await asyncio.to_thread(
-        plans.plan_detail, door.db, number, agent=agent, limit=limit, offset=offset
-    )
+    return plans.plan_detail(door.db, number, agent=agent, limit=limit, offset=offset)
 
 
 @router.get("/plans/{number}/tree")
-async def tree(door: Door, _: Viewer, number: int) -> PlanTree:
+def tree(door: Door, _: Viewer, number: int) -> PlanTree:
     """Show the spanning tree of a plan's agents with Give and Move, and who gives what to whom."""
-    return await asyncio.to_thread(plan_tree.plan_tree, door.db, number)
+    return plan_tree.plan_tree(door.db, number)
 
 
 @router.get("/plans/{number}/changes")
-async def changes(door: Door, _: Viewer, number: int) -> list[Change]:
+def changes(door: Door, _: Viewer, number: int) -> list[Change]:
     """Show changes since a plan was made; none for an applied one."""
-    return await asyncio.to_thread(plan_changes.changes_since, door.db, number)
+    return plan_changes.changes_since(door.db, number)
 
 
 @router.post("/plans/{number}/apply")
-async def apply_plan(
-    door: Door, actor: Operator, number: int, decided: Decided | None = None
-) -> Applied:
+def apply_plan(door: Door, actor: Operator, number: int, decided: Decided | None = None) -> Applied:
     """Carry a plan out, where nothing that it needs has changed since it was made."""
-    moved = await asyncio.to_thread(
-        plan_application.apply_plan,
-        door.db,
-        number,
-        actor,
-        door.now_ms(),
-        standing=decided.standing if decided is not None else None,
-    )
+    standing = decided.standing if decided is not None else None
+    moved = plan_application.apply_plan(door.db, number, actor, door.now_ms(), standing=standing)
     return Applied(moved=moved)
 
 
 @router.post("/plans/undo", status_code=201)
-async def undo_plan(door: Door, actor: Operator, decided: Decided | None = None) -> PlanDetail:
+def undo_plan(door: Door, actor: Operator, decided: Decided | None = None) -> PlanDetail:
     """Undo the moves of the last applied plan; the answer is the plan that does."""
-
-    def undo() -> PlanDetail:
-        """Undo the plan, and return the new one."""
-        standing = decided.standing if decided is not None else None
-        number = plan_application.undo_plan(door.db, actor, door.now_ms(), standing=standing)
-        return plans.plan_detail(door.db, number)
-
-    return await asyncio.to_thread(undo)
+    standing = decided.standing if decided is not None else None
+    number = plan_application.undo_plan(door.db, actor, door.now_ms(), standing=standing)
+    return plans.plan_detail(door.db, number)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
+from manager.api.routes import Limit, Offset, subject_router
 from manager.operations.hosts import probe_matrix
 from manager.operations.hosts.host_views import HostFilter
 from manager.operations.hosts.probe_matrix import Matrix
@@ -19,9 +19,7 @@ from manager.operations.planning.requested_probes import Ordered
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/probes", tags=["probes"])
-Limit = Annotated[int, Query(ge=1, le=1000)]
-Offset = Annotated[int, Query(ge=0)]
+router: Final = subject_router("probes", "/probes")
 
 
 class NewProbes(BaseModel):
@@ -35,7 +33,7 @@ class NewProbes(BaseModel):
 
 
 @router.get("")
-async def pairs(
+def pairs(
     door: Door,
     _: Viewer,
     agent: Annotated[str, Query(description="its name")] = "",
@@ -47,8 +45,7 @@ async def pairs(
     offset: Offset = 0,
 ) -> list[PairRow]:
     """List what agents measured of hosts, a page at a time."""
-    return await asyncio.to_thread(
-        distance_pairs.pairs,
+    return distance_pairs.pairs(
         door.db,
         PairFilter(agent, host, older_days, reached),
         door.now_ms(),
@@ -59,7 +56,7 @@ async def pairs(
 
 
 @router.get("/matrix")
-async def matrix(
+def matrix(
     door: Door,
     _: Viewer,
     agent: Annotated[list[str], Query(description="names; one or more", min_length=1)],
@@ -68,28 +65,21 @@ async def matrix(
     offset: Offset = 0,
 ) -> Matrix:
     """Lay hosts beside agents: what is measured, predicted, ordered and failed."""
-    return await asyncio.to_thread(
-        probe_matrix.matrix,
-        door.db,
-        agent,
-        HostFilter(domain=domain),
-        limit=limit,
-        offset=offset,
-        policy=door.policy,
+    return probe_matrix.matrix(
+        door.db, agent, HostFilter(domain=domain), limit=limit, offset=offset, policy=door.policy
     )
 
 
 @router.get("/coverage")
-async def coverage(door: Door, _: Viewer) -> Coverage:
+def coverage(door: Door, _: Viewer) -> Coverage:
     """Show the share of fresh pairs by agent, and the age of distances."""
-    return await asyncio.to_thread(probe_coverage.coverage, door.db, door.now_ms(), door.policy)
+    return probe_coverage.coverage(door.db, door.now_ms(), door.policy)
 
 
 @router.post("", status_code=201)
-async def order(door: Door, actor: Operator, asked: NewProbes) -> Ordered:
+def order(door: Door, actor: Operator, asked: NewProbes) -> Ordered:
     """Order probes of a host, by an agent, or of units with old measurements."""
-    return await asyncio.to_thread(
-        requested_probes.order_probes,
+    return requested_probes.order_probes(
         door.db,
         actor,
         door.now_ms(),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from manager.api.access import Door, Operator, Viewer
 from manager.api.rounds.schedules import add_schedule_routes
+from manager.api.routes import Limit, subject_router
 from manager.db.rounds.schedules import RoundSchedule
 from manager.operations.rounds import (
     round_history,
@@ -26,12 +26,11 @@ from manager.operations.rounds.round_report import RoundReport
 from manager.operations.rounds.rounds import RoundDetail
 from manager.operations.timetables import Scheduled
 
-__all__ = ["Limit", "Method", "Offset", "Seed", "Sort", "router"]
+__all__ = ["Method", "Moves", "Offset", "Seed", "Sort", "router"]
 
-router: Final = APIRouter(prefix="/api/v1", tags=["rounds"])
+router: Final = subject_router("rounds")
 Method = Literal["default", "random", "keep", "tree", "exchange", "prices", "lp"]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
-Limit = Annotated[int, Field(ge=1, le=1000)]
 Offset = Annotated[int, Field(ge=0, lt=2**62)]
 Sort = Annotated[str, Query(description="a column, `-` before it for descending")]
 
@@ -74,7 +73,7 @@ class Cancel(BaseModel):
 
 
 @router.get("/rounds")
-async def list_rounds(
+def list_rounds(
     door: Door,
     _: Viewer,
     method: str = "",
@@ -84,18 +83,13 @@ async def list_rounds(
     offset: Offset = 0,
 ) -> RoundPage:
     """List the rounds that match, the newest first, a page at a time; `total` says how many."""
-    return await asyncio.to_thread(
-        round_list.round_page,
-        door.db,
-        RoundFilter(method, state),
-        sort=sort,
-        limit=limit,
-        offset=offset,
+    return round_list.round_page(
+        door.db, RoundFilter(method, state), sort=sort, limit=limit, offset=offset
     )
 
 
 @router.get("/rounds/history")
-async def history(
+def history(
     door: Door,
     _: Viewer,
     limit: Limit = 60,
@@ -104,45 +98,36 @@ async def history(
     ] = None,
 ) -> list[PastRound]:
     """Lay the newest rounds side by side, oldest first: planned, at best possible, measured."""
-    return await asyncio.to_thread(round_history.past_rounds, door.db, limit, before)
+    return round_history.past_rounds(door.db, limit, before)
 
 
 @router.post("/rounds", status_code=201)
-async def start_round(door: Door, actor: Operator, asked: NewRound) -> RoundDetail:
+def start_round(door: Door, actor: Operator, asked: NewRound) -> RoundDetail:
     """Start a round."""
-
-    def start() -> RoundDetail:
-        number = rounds.start_round(
-            door.db,
-            asked.method,
-            actor,
-            door.now_ms(),
-            probe=asked.probe,
-            seed=asked.seed,
-            moves=asked.moves,
-            policy=door.policy,
-        )
-        return rounds.round_detail(door.db, number)
-
-    return await asyncio.to_thread(start)
+    number = rounds.start_round(
+        door.db,
+        asked.method,
+        actor,
+        door.now_ms(),
+        probe=asked.probe,
+        seed=asked.seed,
+        moves=asked.moves,
+        policy=door.policy,
+    )
+    return rounds.round_detail(door.db, number)
 
 
 @router.post("/rounds/cancel")
-async def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetail:
+def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetail:
     """Cancel the running round."""
-
-    def cancel() -> RoundDetail:
-        number = rounds.cancel_round(door.db, actor, door.now_ms(), asked.reason, meant=asked.round)
-        return rounds.round_detail(door.db, number)
-
-    return await asyncio.to_thread(cancel)
+    number = rounds.cancel_round(door.db, actor, door.now_ms(), asked.reason, meant=asked.round)
+    return rounds.round_detail(door.db, number)
 
 
 @router.post("/rounds/schedules", status_code=201)
-async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled[RoundSchedule]:
+def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled[RoundSchedule]:
     """Add a schedule of rounds."""
-    return await asyncio.to_thread(
-        round_schedules.add_schedule,
+    return round_schedules.add_schedule(
         door.db,
         asked.crontab,
         asked.zone,
@@ -155,12 +140,11 @@ async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Sched
 
 
 @router.post("/rounds/schedules/{number}")
-async def change_schedule(
+def change_schedule(
     door: Door, actor: Operator, number: int, asked: ChangedSchedule
 ) -> Scheduled[RoundSchedule]:
     """Replace a schedule; it keeps its number."""
-    return await asyncio.to_thread(
-        round_schedules.change_schedule,
+    return round_schedules.change_schedule(
         door.db,
         number,
         asked.crontab,
@@ -180,20 +164,18 @@ add_schedule_routes(
 
 
 @router.get("/rounds/{number}/report")
-async def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
+def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
     """Show the planned cost of a round, the measured cost, and the difference."""
-    return await asyncio.to_thread(round_report.round_report, door.db, number)
+    return round_report.round_report(door.db, number)
 
 
 @router.get("/rounds/{number:int}/holders")
-async def round_holders_of(door: Door, _: Viewer, number: int, limit: Limit = 20) -> RoundHolders:
+def round_holders_of(door: Door, _: Viewer, number: int, limit: Limit = 20) -> RoundHolders:
     """List what a round waits for: hosts with their agents, those held longest first."""
-    return await asyncio.to_thread(
-        round_holders.holders_of, door.db, number, door.policy, door.now_ms(), limit
-    )
+    return round_holders.holders_of(door.db, number, door.policy, door.now_ms(), limit)
 
 
 @router.get("/rounds/{number:int}")
-async def round_detail(door: Door, _: Viewer, number: int) -> RoundDetail:
+def round_detail(door: Door, _: Viewer, number: int) -> RoundDetail:
     """Show a round and its progress."""
-    return await asyncio.to_thread(rounds.round_detail, door.db, number)
+    return rounds.round_detail(door.db, number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from fastapi import APIRouter
@@ -18,13 +17,12 @@ def add_schedule_routes(
 ) -> None:
     """Add `GET path` and `POST path/N/remove` to a router. shown: the model of one."""
 
-    async def list_schedules(door: Door, _: Viewer) -> Any:
+    @router.get(path, response_model=list[shown])
+    def list_schedules(door: Door, _: Viewer) -> Any:
         """List schedules, the next to run first, with their next five runs."""
-        return await asyncio.to_thread(timetable.listed, door.db, door.now_ms())
+        return timetable.listed(door.db, door.now_ms())
 
     @router.post(f"{path}/{{number}}/remove", status_code=204)
-    async def remove_schedule(door: Door, actor: Operator, number: int) -> None:
+    def remove_schedule(door: Door, actor: Operator, number: int) -> None:
         """Remove a schedule."""
-        await asyncio.to_thread(timetable.remove, door.db, number, actor, door.now_ms())
-
-    router.add_api_route(path, list_schedules, response_model=list[shown])
+        timetable.remove(door.db, number, actor, door.now_ms())

@@ -1,4 +1,1 @@
-"""`prsm` commands for the archive and third parties.
-
-Each sends one call of `/api/v1`; what it does is left to the manager.
-"""
+"""`prsm` commands for the archive and third parties."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError, UnreachableError, settings_of
-from manager.cli.options import Target, json_option, pass_target, yes_option
+from manager.cli.options import Target, json_answer, yes_option
 from shared.errors import PrsmError
 
 __all__ = ["adopt", "trash"]
@@ -33,11 +34,10 @@ PROGRESS_S: Final = 2.0
     "else the database's. Agents know the one that they joined.",
 )
 @yes_option
-@json_option
-@pass_target
+@json_answer
 def adopt(
-    target: Target, dry_run: bool, trusted: bool, id_of: str | None, yes: bool, as_json: bool
-) -> None:
+    target: Target, dry_run: bool, trusted: bool, id_of: str | None, yes: bool
+) -> Iterator[Any]:
     """Assign the archive's files to this database, and enter segments without a row.
 
     For a database that was lost, or restored from an older backup. It works beside a running
@@ -54,9 +54,7 @@ def adopt(
         done: dict[str, Any] = target.calls.post("/archive/adopt", asked)
     except UnreachableError:
         done = _adopted_here(target, asked)
-    if as_json:
-        output.as_json(done)
-        return
+    yield done
     _show(done)
 
 
@@ -125,17 +123,13 @@ _ID_FROM = {
 
 
 @click.command()
-@json_option
-@pass_target
-def trash(target: Target, as_json: bool) -> None:
+@json_answer
+def trash(target: Target) -> Iterator[Any]:
     """Show the contents of the trash by day: files that no row named."""
-    found = target.calls.get("/archive/trash")
-    if as_json:
-        output.as_json(found)
-        return
-    names = ("day", "files", "size_bytes", "deleted_from")
-    output.table(
-        ("day", "files", "bytes", "deleted from"),
-        (tuple(one[name] for name in names) for one in found),
+    return output.answer_rows(
+        target.calls.get("/archive/trash"),
         "The trash is empty.",
+        *output.columns("day", "files"),
+        output.Column("bytes", "size_bytes"),
+        output.Column("deleted from", "deleted_from"),
     )

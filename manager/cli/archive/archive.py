@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from manager.cli import output
 from manager.cli.archive.adoption import adopt, trash
-from manager.cli.options import Target, json_option, pass_target, yes_option
+from manager.cli.options import Target, json_answer, pass_target, yes_option
 
 __all__ = ["archive", "compact", "mirrors", "withdraw"]
 
-NOTHING: Final = "Nothing has come yet."
-
 
 @click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def archive(context: click.Context, as_json: bool) -> None:
+@json_answer
+def archive(target: Target) -> Iterator[Any]:
     """The archive and its downloads; without a command: the size of the archive."""
-    if context.invoked_subcommand is not None:
-        return
-    target = context.find_object(Target)
-    assert target is not None, "the main command made it"
     found = target.calls.get("/archive")
-    if as_json:
-        output.as_json(found)
-        return
-    names = ("kind", "state", "segments", "captures", "bytes", "index_bytes")
-    rows = (tuple(row[name] for name in names) for row in found["files"])
-    output.table(("kind", "state", "segments", "captures", "bytes", "index bytes"), rows, NOTHING)
+    yield found
+    output.table(
+        found["files"],
+        "Nothing has come yet.",
+        *output.columns("kind", "state", "segments", "captures", "bytes"),
+        output.Column("index bytes", "index_bytes"),
+    )
     output.say(f"results of jobs: {found['results']['files']}, {found['results']['bytes']} bytes")
 
 
@@ -41,29 +36,20 @@ archive.add_command(trash)
 @archive.command()
 @click.argument("url")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
-@json_option
-@pass_target
-def captures(target: Target, url: str, limit: int, as_json: bool) -> None:
+@json_answer
+def captures(target: Target, url: str, limit: int) -> Iterator[Any]:
     """List the captures of the page URL, newest first, with their results."""
     found = target.calls.get("/archive/captures", url=url, limit=limit)
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     output.table(
-        ("fetched", "status", "type", "bytes", "kept back", "segment", "offset"),
-        (
-            (
-                output.time_text(one["fetched_ms"]),
-                one["status"],
-                one["mime"],
-                one["body_bytes"],
-                one["withheld"],
-                one["segment"],
-                one["offset"],
-            )
-            for one in found["captures"]
-        ),
+        found["captures"],
         "The archive holds no capture of this URL.",
+        output.Column("fetched", "fetched_ms", output.time_text),
+        output.Column("status"),
+        output.Column("type", "mime"),
+        output.Column("bytes", "body_bytes"),
+        output.Column("kept back", "withheld"),
+        *output.columns("segment", "offset"),
     )
     if found["has_older"]:
         output.say("its host also lies in older segments, which were not looked at")
@@ -73,27 +59,21 @@ def captures(target: Target, url: str, limit: int, as_json: bool) -> None:
 @click.option("--client", default="", help="Only of this third party.")
 @click.option("--state", default="", help="going, done or cut.")
 @click.option("--limit", default=100, show_default=True)
-@json_option
-@pass_target
-def downloads(target: Target, client: str, state: str, limit: int, as_json: bool) -> None:
+@json_answer
+def downloads(target: Target, **wanted: Any) -> Iterator[Any]:
     """Show downloads of third parties and their progress."""
-    found = target.calls.get("/archive/downloads", client=client, state=state, limit=limit)
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("client", "token", "what", "state", "sent", "of", "requests", "last", "problem"),
-        (
-            (
-                *(one[name] for name in ("client", "token_id", "name", "state", "sent_bytes")),
-                one["size_bytes"] or "?",
-                one["requests"],
-                output.time_text(one["last_ms"]),
-                one["problem"],
-            )
-            for one in found
-        ),
+    return output.answer_rows(
+        target.calls.get("/archive/downloads", **wanted),
         "No downloads.",
+        output.Column("client"),
+        output.Column("token", "token_id"),
+        output.Column("what", "name"),
+        output.Column("state"),
+        output.Column("sent", "sent_bytes"),
+        output.Column("of", lambda one: one["size_bytes"] or "?"),
+        output.Column("requests"),
+        output.Column("last", "last_ms", output.time_text),
+        output.Column("problem"),
     )
 
 
@@ -101,38 +81,28 @@ def downloads(target: Target, client: str, state: str, limit: int, as_json: bool
 @click.option("--client", default="", help="Only of this third party.")
 @click.option("--state", default="", help="queued, running, complete, failed or gone.")
 @click.option("--limit", default=100, show_default=True)
-@json_option
-@pass_target
-def jobs(target: Target, client: str, state: str, limit: int, as_json: bool) -> None:
+@json_answer
+def jobs(target: Target, **wanted: Any) -> Iterator[Any]:
     """List selections that are written as files."""
-    found = target.calls.get("/archive/jobs", client=client, state=state, limit=limit)
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("job", "client", "state", "done", "of", "query", "problem"),
-        (_job(one) for one in found),
+    return output.answer_rows(
+        target.calls.get("/archive/jobs", **wanted),
         "No jobs.",
+        output.Column("job", "id"),
+        *output.columns("client", "state", "done"),
+        output.Column("of", "total"),
+        *output.columns("query", "problem"),
     )
-
-
-def _job(one: dict[str, Any]) -> tuple[object, ...]:
-    names = ("id", "client", "state", "done", "total", "query", "problem")
-    return tuple(one[name] for name in names)
 
 
 @archive.command()
 @click.option("--now", is_flag=True, help="Begin a pass over all kept files now.")
-@json_option
-@pass_target
-def scrub(target: Target, now: bool, as_json: bool) -> None:
+@json_answer
+def scrub(target: Target, now: bool) -> Iterator[Any]:
     """Show the progress of the verification of all kept files (archive.scrub_days)."""
     if now:
         target.calls.post("/archive/scrub")
     found = target.calls.get("/archive/scrub")
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     share = found["bytes"] / found["total_bytes"] if found["total_bytes"] else 0.0
     running = (
         f"{found['files']} of {found['total_files']} files, {share:.0%}, at "
@@ -156,29 +126,19 @@ def scrub(target: Target, now: bool, as_json: bool) -> None:
 @archive.command()
 @click.option("--before", type=click.IntRange(1), help="Only those before this number.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
-@json_option
-@pass_target
-def problems(target: Target, before: int | None, limit: int, as_json: bool) -> None:
+@json_answer
+def problems(target: Target, **wanted: Any) -> Iterator[Any]:
     """List missing and damaged files, with the state of their repair."""
-    found = target.calls.get("/archive/problems", before=before, limit=limit)
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("number", "file", "kind", "problem", "found", "answer", "detail"),
-        (
-            (
-                one["id"],
-                one["subject"],
-                one["kind"],
-                one["problem"].replace("_", " "),
-                output.time_text(one["found_ms"]),
-                one["answer"].replace("_", " "),
-                one["detail"],
-            )
-            for one in found
-        ),
+    return output.answer_rows(
+        target.calls.get("/archive/problems", **wanted),
         "No kept file is known to be missing or damaged.",
+        output.Column("number", "id"),
+        output.Column("file", "subject"),
+        output.Column("kind"),
+        output.Column("problem", lambda one: one["problem"].replace("_", " ")),
+        output.Column("found", "found_ms", output.time_text),
+        output.Column("answer", lambda one: one["answer"].replace("_", " ")),
+        output.Column("detail"),
     )
 
 
@@ -195,21 +155,18 @@ def remove_job(target: Target, number: int) -> None:
 @click.option("--text", default="", help="Anywhere in the host's key.")
 @click.option("--before", type=click.IntRange(1), help="Only those after this number of the list.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
-@json_option
-@pass_target
-def withdrawn(target: Target, text: str, before: int | None, limit: int, as_json: bool) -> None:
+@json_answer
+def withdrawn(target: Target, text: str, before: int | None, limit: int) -> Iterator[Any]:
     """List withdrawn hosts, which no third party can download; `prsm withdraw` adds one."""
     found = target.calls.get("/archive/withdrawn", text=text, before=before, limit=limit)
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     output.table(
-        ("host", "since", "segments to rewrite", "reason"),
-        (
-            (one["key"], output.time_text(one["since_ms"]), one["segments"], one["reason"])
-            for one in found
-        ),
+        found,
         "No such host is withdrawn." if text or before else "No host is withdrawn.",
+        output.Column("host", "key"),
+        output.Column("since", "since_ms", output.time_text),
+        output.Column("segments to rewrite", "segments"),
+        output.Column("reason"),
     )
     if len(found) == limit:
         output.say(f"Those after these: --before {found[-1]['id']}")
@@ -233,38 +190,32 @@ def withdraw(target: Target, hosts: tuple[str, ...], reason: str, at_once: bool,
         target.calls.post("/hosts/exclude", {"host": host, "reason": reason})
         output.say(f"{host} is withdrawn")
     if at_once:
-        _compact(target)
+        _show_compacted(target.calls.post("/archive/compact"))
 
 
 @click.command()
-@json_option
-@pass_target
-def compact(target: Target, as_json: bool) -> None:
+@json_answer
+def compact(target: Target) -> Iterator[Any]:
     """Rewrite segments now, without the withdrawn hosts."""
-    if as_json:
-        output.as_json(target.calls.post("/archive/compact"))
-    else:
-        _compact(target)
-
-
-def _compact(target: Target) -> None:
     done = target.calls.post("/archive/compact")
+    yield done
+    _show_compacted(done)
+
+
+def _show_compacted(done: dict[str, int]) -> None:
     output.say(f"{done['rewritten']} segments rewritten, {done['deleted']} deleted")
 
 
 @click.command()
 @click.option("--share", default=0.5, show_default=True, help="Of the smaller host's pages.")
 @click.option("--limit", default=100, show_default=True)
-@json_option
-@pass_target
-def mirrors(target: Target, share: float, limit: int, as_json: bool) -> None:
+@json_answer
+def mirrors(target: Target, **wanted: Any) -> Iterator[Any]:
     """List mirrors: hosts with the same content at the same paths as another; reads all indexes."""
-    found = target.calls.get("/archive/mirrors", share=share, limit=limit)
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("host", "mirrors", "pages", "alike"),
-        ((one["host"], one["of"], one["pages"], one["alike"]) for one in found),
+    return output.answer_rows(
+        target.calls.get("/archive/mirrors", **wanted),
         "No host shows what another one shows.",
+        output.Column("host"),
+        output.Column("mirrors", "of"),
+        *output.columns("pages", "alike"),
     )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
-from manager.cli.rounds.schedules import schedule_group, shown
+from manager.cli.options import Target, json_answer, pass_target
+from manager.cli.rounds.schedules import schedule_group, show_schedule
+from shared.program import joined
 
 __all__ = ["collect"]
 
@@ -19,7 +20,6 @@ SCHEDULES: Final = "/collection/schedules"
 STATES: Final = click.Choice(["open", "done", "failed", "cancelled"])
 CONDITIONS: Final = click.Choice(["difference", "full", "since", "period"])
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_Command = Callable[..., object]
 
 
 class _Day(click.ParamType[int]):
@@ -40,29 +40,19 @@ class _Day(click.ParamType[int]):
         return round(moment.timestamp() * 1000)
 
 
-def _selection_words(command: _Command) -> _Command:
-    """Add the options that say what is to be sent."""
-    for option in reversed(
-        (
-            click.option("--condition", type=CONDITIONS, default="difference", show_default=True),
-            click.option("--from", "first", type=_Day(), help="First day, with since and period."),
-            click.option(
-                "--until", "end", type=_Day(), help="The day after the last, of a period."
-            ),
-            click.option("--pull", is_flag=True, help="Fetch from the agent's `prs serve`."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def _asked(condition: str, first: int | None, end: int | None, *, pull: bool) -> dict[str, Any]:
-    return {
-        "condition": condition,
-        "way": "pull" if pull else "push",
-        "from_ms": first,
-        "until_ms": end,
-    }
+_selection_options = joined(
+    click.option("--condition", type=CONDITIONS, default="difference", show_default=True),
+    click.option("--from", "from_ms", type=_Day(), help="First day, with since and period."),
+    click.option("--until", "until_ms", type=_Day(), help="The day after the last, of a period."),
+    click.option(
+        "--pull",
+        "way",
+        flag_value="pull",
+        default="push",
+        help="Fetch from the agent's `prs serve`.",
+    ),
+)
+"""What is to be sent."""
 
 
 @click.group()
@@ -73,19 +63,9 @@ def collect() -> None:
 @collect.command()
 @click.argument("agent", default="")
 @click.option("--all", "everybody", is_flag=True, help="All agents that hear of orders.")
-@_selection_words
-@json_option
-@pass_target
-def now(
-    target: Target,
-    agent: str,
-    everybody: bool,
-    condition: str,
-    first: int | None,
-    end: int | None,
-    pull: bool,
-    as_json: bool,
-) -> None:
+@_selection_options
+@json_answer
+def now(target: Target, agent: str, everybody: bool, **selection: Any) -> Iterator[Any]:
     """Order AGENT, or all agents, to send segments now, from their next sync on.
 
     difference: segments that the manager has not accepted. full: all that the agent keeps. since,
@@ -93,17 +73,16 @@ def now(
     """
     if everybody == bool(agent):
         raise click.UsageError("say AGENT, or --all")
-    body = _asked(condition, first, end, pull=pull)
     path = "/collection/ask-all" if everybody else "/collection/orders"
-    made = target.calls.post(path, body if everybody else {"agent": agent, **body})
-    if as_json:
-        output.as_json(made)
-    elif everybody:
-        output.say(f"{made['asked']} agents are asked to send ({condition})")
-        if made["skipped"]:
-            output.say(f"{made['skipped']} agents are not: they have too many open orders")
-    else:
+    made = target.calls.post(path, selection if everybody else {"agent": agent, **selection})
+    yield made
+    condition = selection["condition"]
+    if not everybody:
         output.say(f"order {made['id']}: {agent} is asked to send ({condition})")
+        return
+    output.say(f"{made['asked']} agents are asked to send ({condition})")
+    if made["skipped"]:
+        output.say(f"{made['skipped']} agents are not: they have too many open orders")
 
 
 def _facts(about: dict[str, Any]) -> Iterator[tuple[str, object]]:
@@ -123,57 +102,33 @@ schedule: Final = schedule_group(
 collect.add_command(schedule, "schedule")
 
 
-def _schedule(command: _Command) -> _Command:
-    """Add what says a schedule."""
-    for option in reversed(
-        (
-            click.argument("crontab"),
-            click.option(
-                "--agent", help="One agent; without it, all agents that have no schedule."
-            ),
-            click.option(
-                "--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."
-            ),
-            _selection_words,
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def _schedule_body(
-    crontab: str,
-    agent: str | None,
-    zone: str,
-    condition: str,
-    first: int | None,
-    end: int | None,
-    *,
-    pull: bool,
-) -> dict[str, Any]:
-    """Return what `_schedule` says, as the API takes it."""
-    asked = _asked(condition, first, end, pull=pull)
-    return {"crontab": crontab, "agent": agent, "zone": zone, **asked}
+_schedule_options = joined(
+    click.argument("crontab"),
+    click.option("--agent", help="One agent; without it, all agents that have no schedule."),
+    click.option("--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."),
+    _selection_options,
+)
 
 
 @schedule.command("set")
-@_schedule
-@json_option
-@pass_target
-def set_schedule(target: Target, /, as_json: bool, **said: Any) -> None:
+@_schedule_options
+@json_answer
+def set_schedule(target: Target, **options: Any) -> Iterator[Any]:
     """Add a collection schedule at the times of CRONTAB: minute, hour, day, month, day of week."""
-    shown(target.calls.post(SCHEDULES, _schedule_body(**said)), _facts, as_json=as_json)
+    made = target.calls.post(SCHEDULES, options)
+    yield made
+    show_schedule(made, _facts)
 
 
 @schedule.command("change")
 @click.argument("number", type=int)
-@_schedule
-@json_option
-@pass_target
-def change_schedule(target: Target, /, number: int, as_json: bool, **said: Any) -> None:
+@_schedule_options
+@json_answer
+def change_schedule(target: Target, number: int, **options: Any) -> Iterator[Any]:
     """Replace schedule NUMBER; arguments as for `set`. Its open orders stay."""
-    made = target.calls.post(f"{SCHEDULES}/{number}", _schedule_body(**said))
-    shown(made, _facts, as_json=as_json)
+    made = target.calls.post(f"{SCHEDULES}/{number}", options)
+    yield made
+    show_schedule(made, _facts)
 
 
 @schedule.command("run")
@@ -220,34 +175,23 @@ def limit(
 @click.option("--state", type=STATES, help="In one state.")
 @click.option("--before", type=click.IntRange(1), help="Older than order NUMBER.", metavar="NUMBER")
 @click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
-@json_option
-@pass_target
-def orders(
-    target: Target, agent: str, state: str | None, before: int | None, limit: int, as_json: bool
-) -> None:
+@json_answer
+def orders(target: Target, limit: int, **wanted: Any) -> Iterator[Any]:
     """Show collection orders with their progress, newest first."""
-    wanted = {"agent": agent, "state": state or "", "limit": limit}
-    wanted |= {} if before is None else {"before": before}
-    found = target.calls.get("/collection/orders", **wanted)
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("order", "agent", "condition", "way", "made", "state", "tries", "next try", "segments",
-         "sent", "result"),
-        (
-            (
-                one["id"], one["agent"], one["condition"], one["way"],
-                output.time_text(one["made_ms"]), one["state"], one["tries"],
-                output.time_text(one["next_try_ms"]), one["segments"],
-                output.bytes_text(one["sent_bytes"]), one["result"],
-            )
-            for one in found
-        ),
+    return output.answer_rows(
+        target.calls.get("/collection/orders", **wanted, limit=limit),
         "No order is like that."
-        if agent or state or before
+        if any(wanted.values())
         else "No order yet. `prsm collect now AGENT` asks an agent to send.",
-    )  # fmt: skip
+        output.Column("order", "id"),
+        *output.columns("agent", "condition", "way"),
+        output.Column("made", "made_ms", output.time_text),
+        *output.columns("state", "tries"),
+        output.Column("next try", "next_try_ms", output.time_text),
+        output.Column("segments"),
+        output.Column("sent", "sent_bytes", output.bytes_text),
+        output.Column("result"),
+    )
 
 
 @collect.command()
@@ -263,26 +207,21 @@ def cancel(target: Target, number: int) -> None:
 @click.option("--agent", default="", help="Of one agent.")
 @click.option("--state", default="", help="As receiving, received, accepted, quarantined, refused.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
-@json_option
-@pass_target
-def transfers(target: Target, agent: str, state: str, limit: int, as_json: bool) -> None:
+@json_answer
+def transfers(target: Target, **wanted: Any) -> Iterator[Any]:
     """Show received and running transfers of files, newest first."""
-    found = target.calls.get("/collection/transfers", agent=agent, state=state, limit=limit)
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("transfer", "agent", "file", "size", "came", "way", "state", "breaks", "begun", "result"),
-        (
-            (
-                one["id"], one["agent"], one["filename"], output.bytes_text(one["size_bytes"]),
-                output.bytes_text(one["received_bytes"]), one["way"], one["state"],
-                one["breaks"], output.time_text(one["begun_ms"]), one["result"],
-            )
-            for one in found
-        ),
+    return output.answer_rows(
+        target.calls.get("/collection/transfers", **wanted),
         "Nothing has come yet.",
-    )  # fmt: skip
+        output.Column("transfer", "id"),
+        output.Column("agent"),
+        output.Column("file", "filename"),
+        output.Column("size", "size_bytes", output.bytes_text),
+        output.Column("came", "received_bytes", output.bytes_text),
+        *output.columns("way", "state", "breaks"),
+        output.Column("begun", "begun_ms", output.time_text),
+        output.Column("result"),
+    )
 
 
 @collect.command("give-up")

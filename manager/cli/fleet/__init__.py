@@ -1,4 +1,1 @@
-"""`prsm` commands for agents.
-
-Each sends one call of `/api/v1`; what it does is left to the manager.
-"""
+"""`prsm` commands for agents."""

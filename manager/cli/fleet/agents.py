@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError
-from manager.cli.options import Target, json_option, pass_target, yes_option
+from manager.cli.options import Target, json_answer, json_option, pass_target, yes_option
 
 __all__ = ["agents"]
 
@@ -19,41 +20,32 @@ def agents() -> None:
 
 
 @agents.command("list")
-@json_option
-@pass_target
-def list_(target: Target, as_json: bool) -> None:
+@json_answer
+def list_(target: Target) -> Iterator[Any]:
     """List all agents with their states and the reasons."""
-    found = target.calls.get("/agents")
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("agent", "state", "units", "last contact", "version", "why"),
-        (
-            (
-                agent["name"],
-                agent["state"] + ("!" if agent["attention"] else ""),
-                agent["units_owned"],
-                output.time_text(agent["last_contact_ms"]),
-                agent["version"] or ("plain" if agent["kind"] == "plain" else "-"),
-                agent["reason"],
-            )
-            for agent in found
-        ),
+    return output.answer_rows(
+        target.calls.get("/agents"),
         "No agent yet. `prsm agents token NAME` makes a token with which one joins.",
+        output.Column("agent", "name"),
+        output.Column("state", lambda agent: agent["state"] + ("!" if agent["attention"] else "")),
+        output.Column("units", "units_owned"),
+        output.Column("last contact", "last_contact_ms", output.time_text),
+        output.Column("version", _version_text),
+        output.Column("why", "reason"),
     )
+
+
+def _version_text(agent: dict[str, Any]) -> str:
+    return agent["version"] or ("plain" if agent["kind"] == "plain" else "-")
 
 
 @agents.command()
 @click.argument("name")
-@json_option
-@pass_target
-def show(target: Target, name: str, as_json: bool) -> None:
+@json_answer
+def show(target: Target, name: str) -> Iterator[Any]:
     """Show one agent."""
     detail = target.calls.get(f"/agents/{name}")
-    if as_json:
-        output.as_json(detail)
-        return
+    yield detail
     agent = detail["agent"]
     output.facts(
         (
@@ -121,32 +113,26 @@ def _limit_text(pages: int | None) -> str:
 
 @agents.command()
 @click.argument("name")
-@json_option
-@pass_target
-def token(target: Target, name: str, as_json: bool) -> None:
+@json_answer
+def token(target: Target, name: str) -> Iterator[Any]:
     """Make a one-time token with which the machine NAME may join. It is shown once."""
     made = target.calls.post(f"/agents/{name}/token")
-    if as_json:
-        output.as_json(made)
-        return
+    yield made
     output.say(made["token"])
     until = output.time_text(made["expires_ms"])
     output.say(f"For {name} only, once, until {until}. It is not kept here.", err=True)
 
 
 @agents.command()
-@json_option
-@pass_target
-def tokens(target: Target, as_json: bool) -> None:
+@json_answer
+def tokens(target: Target) -> Iterator[Any]:
     """List the join tokens that may still be used (not the tokens themselves)."""
-    waiting = target.calls.get("/join-tokens")
-    if as_json:
-        output.as_json(waiting)
-        return
-    output.table(
-        ("agent", "until", "made by"),
-        ((one["agent"], output.time_text(one["expires_ms"]), one["issued_by"]) for one in waiting),
+    return output.answer_rows(
+        target.calls.get("/join-tokens"),
         "No token waits to be used.",
+        output.Column("agent"),
+        output.Column("until", "expires_ms", output.time_text),
+        output.Column("made by", "issued_by"),
     )
 
 
@@ -199,18 +185,13 @@ def compare(target: Target, name: str, share: float, as_json: bool) -> None:
         output.as_json(found)
     else:
         output.table(
-            ("page", "it says", "others say", "others agree", "disagree"),
-            (
-                (
-                    one["url"],
-                    _said(one["status"], one["bytes"]),
-                    _said(one["their_status"], one["their_bytes"]),
-                    one["agreeing"],
-                    one["disagreeing"],
-                )
-                for one in found["examples"]
-            ),
+            found["examples"],
             "No contradictions.",
+            output.Column("page", "url"),
+            output.Column("it says", lambda one: _said(one["status"], one["bytes"])),
+            output.Column("others say", lambda one: _said(one["their_status"], one["their_bytes"])),
+            output.Column("others agree", "agreeing"),
+            output.Column("disagree", "disagreeing"),
         )
         output.say(
             f"{found['compared']} of its pages were fetched by others too; "
@@ -222,41 +203,35 @@ def compare(target: Target, name: str, share: float, as_json: bool) -> None:
 
 @agents.command()
 @click.argument("name")
-@json_option
-@pass_target
-def refetches(target: Target, name: str, as_json: bool) -> None:
+@json_answer
+def refetches(target: Target, name: str) -> Iterator[Any]:
     """Show pages of NAME that other agents refetched after a round, with the results.
 
     Pages of others that NAME refetched are shown, too.
     """
     found = target.calls.get(f"/agents/{name}/refetches")
-    if as_json:
-        output.as_json(found)
-    else:
-        output.table(
-            ("page", "crawled by", "agent: what it saw", "verdict on it"),
-            (
-                (
-                    page["url"],
-                    page["crawled_by"],
-                    "; ".join(
-                        f"{who}: {_said(seen['status'], seen['response_bytes'])}"
-                        for who, seen in page["said"].items()
-                    ),
-                    _VERDICTS[page["verdict"]],
-                )
-                for page in found["pages"]
-            ),
-            "Nothing of it was fetched again yet.",
-        )
-        output.say(
-            f"round {found['round']}: {found['tally']['compared']} pages compared, "
-            f"{found['tally']['contradicted']} contradicted, {found['waiting']} still to be fetched"
-            f"{': too many to be believed' if found['suspect'] else ''}"
-        )
+    yield found
+    output.table(
+        found["pages"],
+        "Nothing of it was fetched again yet.",
+        output.Column("page", "url"),
+        output.Column("crawled by", "crawled_by"),
+        output.Column("agent: what it saw", "said", _seen_text),
+        output.Column("verdict on it", lambda page: _VERDICTS[page["verdict"]]),
+    )
+    output.say(
+        f"round {found['round']}: {found['tally']['compared']} pages compared, "
+        f"{found['tally']['contradicted']} contradicted, {found['waiting']} still to be fetched"
+        f"{': too many to be believed' if found['suspect'] else ''}"
+    )
 
 
 _VERDICTS = {True: "others agree", False: "contradicted", None: "not known"}
+
+
+def _seen_text(said: dict[str, Any]) -> str:
+    texts = {who: _said(seen["status"], seen["response_bytes"]) for who, seen in said.items()}
+    return "; ".join(f"{who}: {text}" for who, text in texts.items())
 
 
 def _said(status: int | None, size_bytes: int) -> str:
@@ -295,30 +270,25 @@ def place_(target: Target, name: str, latitude: float | None, longitude: float |
     "--pages", is_flag=True, help="Delete all pages on its disk as well, delivered or not."
 )
 @yes_option
-@json_option
-@pass_target
-def restart(target: Target, name: str, pages: bool, yes: bool, as_json: bool) -> None:
+@json_answer
+def restart(target: Target, name: str, pages: bool, yes: bool) -> Iterator[Any]:
     """Restart the agent NAME: it drops its list and queues and gets a new list; pages stay."""
     if pages and not yes:
         click.confirm(f"Delete all pages on the disk of {name}, delivered or not?", abort=True)
-    _ordered(target, name, {"command": "restart", "pages": pages}, as_json=as_json)
+    yield from _ordered(target, name, {"command": "restart", "pages": pages})
 
 
-def _ordered(target: Target, name: str, body: dict[str, Any], *, as_json: bool) -> None:
-    ordered = target.calls.post(f"/agents/{name}/command", body)
-    if as_json:
-        output.as_json(ordered)
-    else:
-        output.say(f"{name}: {body['command']} is ordered; the agent hears it when it next calls")
+def _ordered(target: Target, name: str, body: dict[str, Any]) -> Iterator[Any]:
+    yield target.calls.post(f"/agents/{name}/command", body)
+    output.say(f"{name}: {body['command']} is ordered; the agent hears it when it next calls")
 
 
 def _order(command: str, told: str) -> click.Command:
     @click.command(command, help=told)
     @click.argument("name")
-    @json_option
-    @pass_target
-    def order(target: Target, name: str, as_json: bool) -> None:
-        _ordered(target, name, {"command": command}, as_json=as_json)
+    @json_answer
+    def order(target: Target, name: str) -> Iterator[Any]:
+        yield from _ordered(target, name, {"command": command})
 
     return order
 

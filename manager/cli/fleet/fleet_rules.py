@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from collections.abc import Iterator
+from typing import Any, TextIO
 
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, pass_target
 
 __all__ = ["fleet"]
 
 
 @click.group(invoke_without_command=True)
-@json_option
-@pass_target
-@click.pass_context
-def fleet(context: click.Context, target: Target, as_json: bool) -> None:
+@json_answer
+def fleet(target: Target) -> Iterator[Any]:
     """Rules for all agents; without a command: the list. In force from each agent's next sync."""
-    if context.invoked_subcommand is not None:
-        return
     found = target.calls.get("/fleet-rules")
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     output.table(
-        ("number", "expression", "since", "by", "reason"),
-        (
-            (
-                one["id"],
-                one["pattern"],
-                output.time_text(one["added_ms"]),
-                one["added_by"],
-                one["reason"],
-            )
-            for one in found["blocked"]
-        ),
+        found["blocked"],
         "No URL is blocked.",
+        output.Column("number", "id"),
+        output.Column("expression", "pattern"),
+        output.Column("since", "added_ms", output.time_text),
+        output.Column("by", "added_by"),
+        output.Column("reason"),
     )
     limits = found["limits"]
     if limits["interval_s"] is not None:
@@ -86,16 +76,6 @@ def try_(target: Target, url: str, pattern: str) -> None:
 @click.option("--parallel-hosts", type=int, help="Of one agent at a time, at most.")
 @click.option("--bytes-per-s", type=int, help="Of one agent, at most.")
 @pass_target
-def limit(
-    target: Target,
-    interval_s: float | None,
-    parallel_hosts: int | None,
-    bytes_per_s: int | None,
-) -> None:
+def limit(target: Target, /, **limits: Any) -> None:
     """Set minimum limits for all agents; each site decides those that are not named."""
-    body = {
-        "interval_s": interval_s,
-        "parallel_hosts": parallel_hosts,
-        "bytes_per_s": bytes_per_s,
-    }
-    target.calls.post("/fleet-rules/limits", body)
+    target.calls.post("/fleet-rules/limits", limits)

@@ -6,13 +6,13 @@ import itertools
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import click
 
 from manager.cli import output
 from manager.cli.hosts import names
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer
 from shared.errors import PrsmError
 from shared.wire.gzip_stream import decompress
 from shared.wire.names import check_agent_name
@@ -40,11 +40,8 @@ def lists() -> None:
 )
 @click.option("--agent", default="", help="Whose list it is; default: the file's name.")
 @click.option("--add-hosts", is_flag=True, help="Add hosts that are not known.")
-@json_option
-@pass_target
-def import_(
-    target: Target, files: tuple[str, ...], agent: str, add_hosts: bool, as_json: bool
-) -> None:
+@json_answer
+def import_(target: Target, files: tuple[str, ...], agent: str, add_hosts: bool) -> Iterator[Any]:
     """Pin the units in each FILE to the agent that the file is named for.
 
     A line is a server or a URL that ends in `/`, as in the files of `prsm export lists` and in M1,
@@ -58,12 +55,10 @@ def import_(
     path = "/lists/import" + ("?add_hosts=true" if add_hosts else "")
     with tempfile.TemporaryFile() as kept:
         done = target.calls.upload(path, names.keep(chunks, kept))
-        if done["new_hosts"] and not as_json:
+        yield done
+        if done["new_hosts"]:
             found = names.names_of_list(target.calls, kept, longest_s=names.SHORT_WAIT_S)
             names.show_names(found)
-    if as_json:
-        output.as_json(done)
-        return
     for name, count in done["agents"].items():
         output.say(f"{name}: {count} units pinned")
     output.say(f"{done['moved']} units changed hands; {done['new_hosts']} new hosts")

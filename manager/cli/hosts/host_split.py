@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer
 
 __all__ = ["merge", "split"]
 
@@ -21,35 +24,19 @@ UNITS_SHOWN = 6
     help="Seconds between two requests to it, whoever sends them; else policy.split_interval_s.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show how it would be cut.")
-@json_option
-@pass_target
-def split(
-    target: Target,
-    host: str,
-    pieces: int | None,
-    interval_s: float | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+@json_answer
+def split(target: Target, **options: Any) -> Iterator[Any]:
     """Split HOST by its directories among agents; its total request rate stays the same."""
-    asked = {"host": host, "pieces": pieces, "interval_s": interval_s, "dry_run": dry_run}
-    made = target.calls.post("/hosts/split", asked)
-    if as_json:
-        output.as_json(made)
-        return
+    made = target.calls.post("/hosts/split", options)
+    yield made
     output.table(
-        ("agent", "share", "pages", "bytes", "directories"),
-        (
-            (
-                piece["agent"],
-                f"{piece['share']:.1%}",
-                piece["pages"],
-                output.bytes_text(piece["size_bytes"]),
-                _directories(piece["units"]),
-            )
-            for piece in made["pieces"]
-        ),
+        made["pieces"],
         "It was cut into nothing.",
+        output.Column("agent"),
+        output.Column("share", lambda piece: f"{piece['share']:.1%}"),
+        output.Column("pages"),
+        output.Column("bytes", "size_bytes", output.bytes_text),
+        output.Column("directories", "units", _directories),
     )
     each_s = made["interval_s"] * len(made["pieces"])
     output.say(
@@ -61,14 +48,11 @@ def split(
 
 @click.command()
 @click.argument("host")
-@json_option
-@pass_target
-def merge(target: Target, host: str, as_json: bool) -> None:
+@json_answer
+def merge(target: Target, host: str) -> Iterator[Any]:
     """Merge the pieces of HOST into one unit, owned by the agent of its top directory."""
     made = target.calls.post("/hosts/merge", {"host": host})
-    if as_json:
-        output.as_json(made)
-        return
+    yield made
     output.say(f"{host} is whole again: {made['units']} directories were merged")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 import click
@@ -12,7 +13,7 @@ from manager.cli.hosts import names
 from manager.cli.hosts.host_split import merge, split
 from manager.cli.hosts.pins import COMMANDS
 from manager.cli.manager_client import RefusedError
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, json_option, pass_target
 
 __all__ = ["hosts"]
 
@@ -78,44 +79,21 @@ def import_(target: Target, file: BinaryIO, wait: bool | None, as_json: bool) ->
 @click.option("--sort", default="domain", show_default=True, help="A column; -COLUMN descending.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--offset", default=0, type=click.IntRange(0))
-@json_option
-@pass_target
-def list_(
-    target: Target,
-    domain: str,
-    text: str,
-    search: str,
-    owner: str,
-    state: str,
-    sort: str,
-    limit: int,
-    offset: int,
-    as_json: bool,
-) -> None:
+@json_answer
+def list_(target: Target, limit: int, offset: int, **wanted: Any) -> Iterator[Any]:
     """List hosts that match."""
-    page = target.calls.get(
-        "/hosts", domain=domain, text=text, search=search, owner=owner, state=state, sort=sort,
-        limit=limit, offset=offset,
-    )  # fmt: skip
-    if as_json:
-        output.as_json(page)
-        return
+    page = target.calls.get("/hosts", **wanted, limit=limit, offset=offset)
+    yield page
     output.table(
-        ("host", "state", "owner", "volume", "pages", "name"),
-        (
-            (
-                host["key"],
-                host["state"],
-                host["owner"],
-                output.bytes_text(_bytes(host["volume_kb"])),
-                host["pages"],
-                host["resolve_problem"] or host["resolution"],
-            )
-            for host in page["hosts"]
-        ),
+        page["hosts"],
         "No host matches. `prsm hosts import FILE` adds hosts.",
+        output.Column("host", "key"),
+        *output.columns("state", "owner"),
+        output.Column("volume", "volume_kb", _kb_text),
+        output.Column("pages"),
+        output.Column("name", lambda host: host["resolve_problem"] or host["resolution"]),
     )
-    if search and page["found_by"] == "part" and page["hosts"]:
+    if wanted["search"] and page["found_by"] == "part" and page["hosts"]:
         output.say("No host of that name or below it; these hold it in their address.", err=True)
     end = offset + len(page["hosts"])
     if page["matching"] < COUNTED_MOST:
@@ -126,14 +104,11 @@ def list_(
 
 @hosts.command()
 @click.argument("host")
-@json_option
-@pass_target
-def show(target: Target, host: str, as_json: bool) -> None:
+@json_answer
+def show(target: Target, host: str) -> Iterator[Any]:
     """Show all that is known of HOST (its name, or any URL on it)."""
     detail = target.calls.get("/hosts/detail", host=host)
-    if as_json:
-        output.as_json(detail)
-        return
+    yield detail
     about, names = detail["host"], detail["agents"]
     output.facts(
         (
@@ -151,33 +126,23 @@ def show(target: Target, host: str, as_json: bool) -> None:
     )
     output.say()
     output.table(
-        ("unit", "state", "volume", "pages"),
-        (
-            (
-                unit["key"],
-                "merged" if unit["merged_ms"] else unit["state"],
-                output.bytes_text(_bytes(unit["volume_kb"])),
-                unit["pages"],
-            )
-            for unit in detail["units"]
-        ),
+        detail["units"],
         "It has no unit.",
+        output.Column("unit", "key"),
+        output.Column("state", lambda unit: "merged" if unit["merged_ms"] else unit["state"]),
+        output.Column("volume", "volume_kb", _kb_text),
+        output.Column("pages"),
     )
     output.say()
     output.table(
-        ("agent", "ms/KB", "quartiles", "measured", "by", "evidence"),
-        (
-            (
-                names.get(str(distance["agent_id"])),
-                _number(distance),
-                _quartiles(distance),
-                output.time_text(distance["measured_ms"]),
-                distance["kind"],
-                _evidence(distance),
-            )
-            for distance in detail["distances"]
-        ),
+        detail["distances"],
         "No agent has measured it.",
+        output.Column("agent", lambda distance: names.get(str(distance["agent_id"]))),
+        output.Column("ms/KB", _number),
+        output.Column("quartiles", _quartiles),
+        output.Column("measured", "measured_ms", output.time_text),
+        output.Column("by", "kind"),
+        output.Column("evidence", _evidence),
     )
 
 
@@ -236,5 +201,5 @@ def _beside(detail: dict[str, Any]) -> str:
     return ", ".join(named) + (f" and {left} more" if left > 0 else "")
 
 
-def _bytes(size_kb: float | None) -> float | None:
-    return None if size_kb is None else size_kb * 1000
+def _kb_text(size_kb: float | None) -> str:
+    return output.bytes_text(None if size_kb is None else size_kb * 1000)

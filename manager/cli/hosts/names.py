@@ -10,7 +10,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import Calls
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer
 from shared.naming import failure_words
 
 __all__ = [
@@ -103,9 +103,8 @@ def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
 @click.command()
 @click.argument("host", required=False, default="")
 @click.option("--wait", is_flag=True, help="Return when the names were looked up, and say how.")
-@json_option
-@pass_target
-def resolve(target: Target, host: str, wait: bool, as_json: bool) -> None:
+@json_answer
+def resolve(target: Target, host: str, wait: bool) -> Iterator[Any]:
     """Look up the name of HOST again (DNS); without HOST: all unresolved names."""
     found = target.calls.post("/hosts/resolve", {"host": host or None})
     if wait:
@@ -115,9 +114,7 @@ def resolve(target: Target, host: str, wait: bool, as_json: bool) -> None:
             if host
             else target.calls.get("/hosts/resolutions")
         )
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     number = found["hosts"]
     output.say(f"{number:,} name{'s are' if number != 1 else ' is'} looked up again")
     for line in names_text(found["names"]) if wait else ():
@@ -126,17 +123,14 @@ def resolve(target: Target, host: str, wait: bool, as_json: bool) -> None:
 
 @click.command()
 @click.argument("file", type=click.File("rb"), required=False)
-@json_option
-@pass_target
-def names(target: Target, file: IO[bytes] | None, as_json: bool) -> None:
+@json_answer
+def names(target: Target, file: IO[bytes] | None) -> Iterator[Any]:
     """Count resolved names, and unresolved ones by reason: of all hosts, or of those in FILE."""
     if file is None:
         found = target.calls.get("/hosts/resolutions")
     else:
         found = target.calls.upload("/hosts/resolutions", chunks_of(file))
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     for line in names_text(found):
         output.say(line)
     if found["unknown"]:

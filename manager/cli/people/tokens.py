@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, pass_target
 
 __all__ = ["tokens"]
 
 
 @click.group(invoke_without_command=True)
-@json_option
-@pass_target
-@click.pass_context
-def tokens(context: click.Context, target: Target, as_json: bool) -> None:
+@json_answer
+def tokens(target: Target) -> Iterator[Any]:
     """API tokens for scripts; without a command: the list."""
-    if context.invoked_subcommand is not None:
-        return
-    found = target.calls.get("/tokens")
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("number", "user", "name", "role", "until", "last used", "revoked"),
-        (
-            (
-                one["id"],
-                one["user"],
-                one["name"],
-                one["role"],
-                output.time_text(one["expires_ms"]),
-                output.time_text(one["last_used_ms"]),
-                output.time_text(one["revoked_ms"]),
-            )
-            for one in found
-        ),
+    return output.answer_rows(
+        target.calls.get("/tokens"),
         "No token yet. `prsm tokens add NAME --user USER` makes one.",
+        output.Column("number", "id"),
+        *output.columns("user", "name", "role"),
+        output.Column("until", "expires_ms", output.time_text),
+        output.Column("last used", "last_used_ms", output.time_text),
+        output.Column("revoked", "revoked_ms", output.time_text),
     )
 
 
@@ -45,15 +33,11 @@ def tokens(context: click.Context, target: Target, as_json: bool) -> None:
 @click.option("--user", required=True, help="Whose it is; it may do no more than its user.")
 @click.option("--role", type=click.Choice(["viewer", "operator", "admin"]), default="viewer")
 @click.option("--days", type=click.IntRange(1, 400), default=90, show_default=True)
-@json_option
-@pass_target
-def add(target: Target, name: str, user: str, role: str, days: int, as_json: bool) -> None:
+@json_answer
+def add(target: Target, user: str, role: str, **options: Any) -> Iterator[Any]:
     """Create the token NAME and print it, only this once."""
-    body = {"name": name, "user": user, "role": role, "days": days}
-    made = target.calls.post("/tokens", body)
-    if as_json:
-        output.as_json(made)
-        return
+    made = target.calls.post("/tokens", {"user": user, "role": role, **options})
+    yield made
     output.say(made["token"])
     until = output.time_text(made["expires_ms"])
     output.say(f"{user} may use it as {role} until {until}; it is shown this once", err=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, pass_target
 
 __all__ = ["users"]
 
@@ -24,39 +25,25 @@ def users() -> None:
 @click.argument("name")
 @click.option("--role", type=ROLES, default="viewer", show_default=True)
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
-@json_option
-@pass_target
-def add(target: Target, name: str, role: str, password_stdin: bool, as_json: bool) -> None:
+@json_answer
+def add(target: Target, name: str, role: str, password_stdin: bool) -> Iterator[Any]:
     """Add the user NAME; asks for the password."""
     body = {"name": name, "role": role, "password": _password(password_stdin)}
-    made = target.calls.post("/users", body)
-    if as_json:
-        output.as_json(made)
-    else:
-        output.say(f"{name} may log in as {role}")
+    yield target.calls.post("/users", body)
+    output.say(f"{name} may log in as {role}")
 
 
 @users.command("list")
-@json_option
-@pass_target
-def list_(target: Target, as_json: bool) -> None:
+@json_answer
+def list_(target: Target) -> Iterator[Any]:
     """List all users."""
-    found = target.calls.get("/users")
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("user", "role", "since", "disabled"),
-        (
-            (
-                user["name"],
-                user["role"],
-                output.time_text(user["created_ms"]),
-                output.time_text(user["disabled_ms"]),
-            )
-            for user in found
-        ),
+    return output.answer_rows(
+        target.calls.get("/users"),
         "No user yet. `prsm users add NAME --role admin` makes the first.",
+        output.Column("user", "name"),
+        output.Column("role"),
+        output.Column("since", "created_ms", output.time_text),
+        output.Column("disabled", "disabled_ms", output.time_text),
     )
 
 
@@ -106,27 +93,17 @@ def enable(target: Target, name: str) -> None:
 
 @users.command()
 @click.argument("name")
-@json_option
-@pass_target
-def sessions(target: Target, name: str, as_json: bool) -> None:
+@json_answer
+def sessions(target: Target, name: str) -> Iterator[Any]:
     """List the sessions of the user NAME."""
-    found = target.calls.get(f"/users/{name}/sessions")
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("session", "since", "until", "address", "browser"),
-        (
-            (
-                one["id"],
-                output.time_text(one["created_ms"]),
-                output.time_text(one["expires_ms"]),
-                one["address"] or "-",
-                one["browser"] or "-",
-            )
-            for one in found
-        ),
+    return output.answer_rows(
+        target.calls.get(f"/users/{name}/sessions"),
         f"{name} is logged in nowhere.",
+        output.Column("session", "id"),
+        output.Column("since", "created_ms", output.time_text),
+        output.Column("until", "expires_ms", output.time_text),
+        output.Column("address", lambda one: one["address"] or "-"),
+        output.Column("browser", lambda one: one["browser"] or "-"),
     )
 
 

@@ -1,4 +1,1 @@
-"""`prsm` commands for plans and probes.
-
-Each sends one call of `/api/v1`; what it does is left to the manager.
-"""
+"""`prsm` commands for plans and probes."""

@@ -2,114 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer
 
 __all__ = ["probes"]
 
+_older_option = click.option(
+    "--older", type=click.FloatRange(0, 3650), help="Measured more than so many days ago."
+)
+
 
 @click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def probes(context: click.Context, as_json: bool) -> None:
+@json_answer
+def probes(target: Target) -> Iterator[Any]:
     """Show the share of pairs of agent and host with fresh probes; or list or order probes."""
-    if context.invoked_subcommand is not None:
-        return
-    target = context.find_object(Target)
-    assert target is not None, "the main command made it"
     seen = target.calls.get("/probes/coverage")
-    if as_json:
-        output.as_json(seen)
-        return
+    yield seen
     output.say(
         f"{seen['hosts_fresh']} of {seen['hosts']} hosts were measured within"
         f" {seen['fresh_days']:g} days\n"
     )
     output.table(
-        ("agent", "measured", "fresh", "unreachable", "waiting", "under way", "failed", "suspect"),
-        (
-            (
-                one["agent"],
-                one["measured"],
-                one["fresh"],
-                one["unreachable"],
-                one["waiting"],
-                one["under_way"],
-                one["failed"],
-                one["suspect_reason"] or None,
-            )
-            for one in seen["agents"]
-        ),
+        seen["agents"],
         "No agent has joined.",
+        *output.columns("agent", "measured", "fresh", "unreachable", "waiting"),
+        output.Column("under way", "under_way"),
+        output.Column("failed"),
+        output.Column("suspect", lambda one: one["suspect_reason"] or None),
     )
 
 
 @probes.command(name="list")
 @click.option("--agent", default="", help="Only of this agent.")
 @click.option("--host", default="", help="Only of this host.")
-@click.option(
-    "--older", type=click.FloatRange(0, 3650), help="Measured more than so many days ago."
-)
+@_older_option
 @click.option("--unreachable", is_flag=True, help="Only what could not be fetched.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
-@json_option
-@pass_target
+@json_answer
 def list_pairs(
-    target: Target,
-    agent: str,
-    host: str,
-    older: float | None,
-    unreachable: bool,
-    limit: int,
-    as_json: bool,
-) -> None:
+    target: Target, older: float | None, unreachable: bool, **options: Any
+) -> Iterator[Any]:
     """List measured distances, oldest first."""
-    asked: dict[str, Any] = {"agent": agent, "host": host, "limit": limit}
-    if older is not None:
-        asked["older_days"] = older
-    if unreachable:
-        asked["reached"] = "unreachable"
-    found = target.calls.get("/probes", **asked)
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("agent", "host", "ms/KB", "measured", "by", "round"),
-        (
-            (
-                one["agent"],
-                one["host"],
-                "unreachable" if one["ms_per_kb"] is None else output.figure_text(one["ms_per_kb"]),
-                output.time_text(one["measured_ms"]),
-                one["kind"],
-                one["round"],
-            )
-            for one in found
-        ),
+    reached = "unreachable" if unreachable else ""
+    return output.answer_rows(
+        target.calls.get("/probes", **options, older_days=older, reached=reached),
         "Nothing like that was measured.",
+        *output.columns("agent", "host"),
+        output.Column("ms/KB", "ms_per_kb", _ms_per_kb),
+        output.Column("measured", "measured_ms", output.time_text),
+        output.Column("by", "kind"),
+        output.Column("round"),
     )
+
+
+def _ms_per_kb(value: float | None) -> str:
+    return "unreachable" if value is None else output.figure_text(value)
 
 
 @probes.command()
 @click.option("--host", default="", help="Of this host, however fresh its distances are.")
 @click.option("--agent", default="", help="By this agent.")
-@click.option(
-    "--older", type=click.FloatRange(0, 3650), help="Measured more than so many days ago."
-)
-@json_option
-@pass_target
-def order(target: Target, host: str, agent: str, older: float | None, as_json: bool) -> None:
+@_older_option
+@json_answer
+def order(target: Target, host: str, agent: str, older: float | None) -> Iterator[Any]:
     """Order probes, in the running round or at the start of the next."""
     if not host and not agent and older is None:
         raise click.UsageError("name a --host, an --agent, or an age with --older DAYS")
     done = target.calls.post("/probes", {"host": host, "agent": agent, "older_days": older})
-    if as_json:
-        output.as_json(done)
-        return
+    yield done
     when = "when it begins" if done["waits"] else "now"
     output.say(f"{done['orders']} probes are ordered in round {done['round']}, {when}")
     if done["known"]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import output as showing
-from manager.cli.options import Target, json_option, pass_target, yes_option
+from manager.cli.options import Target, json_answer, pass_target, yes_option
 from manager.cli.releases.release_signing import cosign, key, root, sign, signer, signer_keys
 
 __all__ = ["release"]
@@ -21,22 +21,20 @@ _file: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def release(context: click.Context, as_json: bool) -> None:
+@json_answer
+def release(target: Target) -> Iterator[Any]:
     """Releases of the agent; without a command: the list. Ceremony: docs/operations.md."""
-    if context.invoked_subcommand is not None:
-        return
-    target = context.find_object(Target)
-    assert target is not None, "the main command made it"
     found = target.calls.get("/releases")
-    if as_json:
-        showing.as_json(found)
-        return
+    yield found
     showing.table(
-        ("version", "offered to", "agents", "published", "", "file"),
-        (_line(one, found["in_use"]) for one in found["releases"]),
+        found["releases"],
         "No release yet. docs/operations.md, Releases, says how to begin.",
+        showing.Column("version"),
+        showing.Column("offered to", "ring"),
+        showing.Column("agents", lambda one: found["in_use"].get(one["version"], 0)),
+        showing.Column("published", "published_ms", showing.time_text),
+        showing.Column("", _state_text),
+        showing.Column("file", _file_text),
     )
     for one in found["metadata"]:
         until = showing.time_text(one["expires_ms"])
@@ -50,16 +48,12 @@ def release(context: click.Context, as_json: bool) -> None:
         showing.say(_agent_line(one))
 
 
-def _line(one: dict[str, Any], in_use: dict[str, int]) -> tuple[object, ...]:
-    state = "revoked" if one["revoked_ms"] else "halted" if one["halted_ms"] else ""
-    return (
-        one["version"],
-        one["ring"],
-        in_use.get(one["version"], 0),
-        showing.time_text(one["published_ms"]),
-        state,
-        f"{one['target']} {showing.bytes_text(one['size_bytes'])}",
-    )
+def _state_text(one: dict[str, Any]) -> str:
+    return "revoked" if one["revoked_ms"] else "halted" if one["halted_ms"] else ""
+
+
+def _file_text(one: dict[str, Any]) -> str:
+    return f"{one['target']} {showing.bytes_text(one['size_bytes'])}"
 
 
 def _is_listed(version: str, found: dict[str, Any]) -> bool:
@@ -163,33 +157,25 @@ def pin(target: Target, agent: str, version: str) -> None:
 
 @release.command()
 @click.argument("agent", default="")
-@json_option
-@pass_target
-def updates(target: Target, agent: str, as_json: bool) -> None:
+@json_answer
+def updates(target: Target, agent: str) -> Iterator[Any]:
     """Show update results of AGENT, or of all agents, newest first, with late reports."""
-    found = target.calls.get("/releases/updates", agent=agent)
-    if as_json:
-        showing.as_json(found)
-        return
-    showing.table(
-        ("when", "agent", "version", "", "at", "times", "told", "why"),
-        (_update_line(one) for one in found),
+    return showing.answer_rows(
+        target.calls.get("/releases/updates", agent=agent),
         "No agent has reported an update.",
+        showing.Column("when", "at_ms", showing.time_text),
+        *showing.columns("agent", "version"),
+        showing.Column("", "outcome"),
+        showing.Column("at", "step"),
+        showing.Column("times"),
+        showing.Column("told", _told_text),
+        showing.Column("why", lambda one: one["detail"][:120]),
     )
 
 
-def _update_line(one: dict[str, Any]) -> tuple[object, ...]:
+def _told_text(one: dict[str, Any]) -> str:
     late = one["reported_ms"] - one["at_ms"] > LATE_MS
-    return (
-        showing.time_text(one["at_ms"]),
-        one["agent"],
-        one["version"],
-        one["outcome"],
-        one["step"],
-        one["times"],
-        showing.time_text(one["reported_ms"]) if late else "at once",
-        showing.printable(one["detail"][:120]),
-    )
+    return showing.time_text(one["reported_ms"]) if late else "at once"
 
 
 @release.command()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
 
-from manager.cli.options import METHODS, Target, json_option, moves_option, pass_target
-from manager.cli.rounds.schedules import schedule_group, shown
+from manager.cli.options import METHODS, Target, json_answer, moves_option
+from manager.cli.rounds.schedules import schedule_group, show_schedule
+from shared.program import joined
 
 __all__ = ["schedule"]
 
 PATH: Final = "/rounds/schedules"
-_Command = Callable[..., object]
 
 
 def _facts(about: dict[str, Any]) -> Iterator[tuple[str, object]]:
@@ -34,65 +34,34 @@ schedule: Final = schedule_group(
 )
 
 
-def _schedule(command: _Command) -> _Command:
-    """Add what says a schedule."""
-    for option in reversed(
-        (
-            click.argument("crontab"),
-            click.option(
-                "--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."
-            ),
-            click.option("--method", type=METHODS, default="default", show_default=True),
-            click.option("--no-probe", is_flag=True, help="Use the known distances."),
-            moves_option,
-        )
-    ):
-        command = option(command)
-    return command
+_schedule_options = joined(
+    click.argument("crontab"),
+    click.option("--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."),
+    click.option("--method", type=METHODS, default="default", show_default=True),
+    click.option("--no-probe", is_flag=True, help="Use the known distances."),
+    moves_option,
+)
 
 
 @schedule.command()
-@_schedule
-@json_option
-@pass_target
-def add(
-    target: Target,
-    crontab: str,
-    zone: str,
-    method: str,
-    no_probe: bool,
-    moves: float | None,
-    as_json: bool,
-) -> None:
+@_schedule_options
+@json_answer
+def add(target: Target, no_probe: bool, **options: Any) -> Iterator[Any]:
     """Schedule rounds at the times of CRONTAB: minute, hour, day, month, day of week.
 
     A time during a running round is skipped; the audit log records it.
     """
-    body = _body(crontab, zone, method, moves, probe=not no_probe)
-    shown(target.calls.post(PATH, body), _facts, as_json=as_json)
+    made = target.calls.post(PATH, {**options, "probe": not no_probe})
+    yield made
+    show_schedule(made, _facts)
 
 
 @schedule.command()
 @click.argument("number", type=int)
-@_schedule
-@json_option
-@pass_target
-def change(
-    target: Target,
-    number: int,
-    crontab: str,
-    zone: str,
-    method: str,
-    no_probe: bool,
-    moves: float | None,
-    as_json: bool,
-) -> None:
+@_schedule_options
+@json_answer
+def change(target: Target, number: int, no_probe: bool, **options: Any) -> Iterator[Any]:
     """Replace schedule NUMBER; arguments as for `add`."""
-    body = _body(crontab, zone, method, moves, probe=not no_probe)
-    shown(target.calls.post(f"{PATH}/{number}", body), _facts, as_json=as_json)
-
-
-def _body(
-    crontab: str, zone: str, method: str, moves: float | None, *, probe: bool
-) -> dict[str, Any]:
-    return {"crontab": crontab, "zone": zone, "method": method, "probe": probe, "moves": moves}
+    made = target.calls.post(f"{PATH}/{number}", {**options, "probe": not no_probe})
+    yield made
+    show_schedule(made, _facts)

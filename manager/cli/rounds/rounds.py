@@ -9,14 +9,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import (
-    METHODS,
-    Target,
-    json_option,
-    moves_option,
-    paged_options,
-    pass_target,
-)
+from manager.cli.options import METHODS, Target, json_answer, moves_option, paged_options
 from manager.cli.rounds.round_schedules import schedule
 from manager.cli.status import code_counts
 from shared.ratios import spoken_change
@@ -53,63 +46,36 @@ rounds.add_command(schedule)
 @click.option("--no-probe", is_flag=True, help="Use the known distances.")
 @moves_option
 @click.option("--wait", is_flag=True, help="Return when it is over; Ctrl-C ends only the waiting.")
-@json_option
-@pass_target
-def start(
-    target: Target,
-    method: str,
-    seed: int,
-    no_probe: bool,
-    moves: float | None,
-    wait: bool,
-    as_json: bool,
-) -> None:
+@json_answer
+def start(target: Target, no_probe: bool, wait: bool, **options: Any) -> Iterator[Any]:
     """Start a round."""
-    body = {"method": method, "seed": seed, "probe": not no_probe, "moves": moves}
-    detail = target.calls.post("/rounds", body)
-    _show(_wait_for_end(target, detail["round"]["number"]) if wait else detail, as_json)
+    detail = target.calls.post("/rounds", {**options, "probe": not no_probe})
+    if wait:
+        detail = _wait_for_end(target, detail["round"]["number"])
+    yield detail
+    _show(detail)
 
 
 @rounds.command("list")
 @click.option("--method", type=METHODS)
 @click.option("--state", default="", help="probing, crawling, finished or cancelled.")
 @paged_options
-@json_option
-@pass_target
-def list_(
-    target: Target,
-    method: str | None,
-    state: str,
-    sort: str,
-    limit: int,
-    offset: int,
-    as_json: bool,
-) -> None:
+@json_answer
+def list_(target: Target, method: str | None, state: str, **paged: Any) -> Iterator[Any]:
     """List rounds, newest first."""
-    page = target.calls.get(
-        "/rounds", method=method, state=state, sort=sort, limit=limit, offset=offset
-    )
-    if as_json:
-        output.as_json(page)
-        return
-    found = page["rounds"]
+    page = target.calls.get("/rounds", method=method, state=state, **paged)
+    yield page
     output.table(
-        ("round", "state", "method", "started", "makespan", "of", "took"),
-        (
-            (
-                one["number"],
-                one["state"],
-                one["method"],
-                output.time_text(one["started_ms"]),
-                output.ms_text(one["makespan_ms"] or None),
-                one["makespan_agent"],
-                output.ms_text(one["elapsed_ms"]),
-            )
-            for one in found
-        ),
-        "No such round." if method or state or offset else NONE_YET,
+        page["rounds"],
+        "No such round." if method or state or paged["offset"] else NONE_YET,
+        output.Column("round", "number"),
+        *output.columns("state", "method"),
+        output.Column("started", "started_ms", output.time_text),
+        output.Column("makespan", lambda one: output.ms_text(one["makespan_ms"] or None)),
+        output.Column("of", "makespan_agent"),
+        output.Column("took", "elapsed_ms", output.ms_text),
     )
-    output.more(page["total"], offset + len(found))
+    output.more(page["total"], paged["offset"] + len(page["rounds"]))
 
 
 @rounds.command()
@@ -117,20 +83,25 @@ def list_(
 @click.option(
     "--limit", default=20, show_default=True, type=click.IntRange(1, 1000), help="Of hosts."
 )
-@json_option
-@pass_target
-def show(target: Target, number: int | None, limit: int, as_json: bool) -> None:
+@json_answer
+def show(target: Target, number: int | None, limit: int) -> Iterator[Any]:
     """Show round NUMBER, or the newest, with the hosts that are not finished."""
     chosen = _given_or_newest(target, number)
     detail = target.calls.get(f"/rounds/{chosen}")
     holders = target.calls.get(f"/rounds/{chosen}/holders", limit=limit)
-    if as_json:
-        output.as_json({**detail, "holders": holders})
-        return
-    _show(detail, as_json)
+    yield {**detail, "holders": holders}
+    _show(detail)
     if holders["total"]:
         output.say(f"\nwaits for {holders['total']}:")
-        output.table(("unit", "agent", "reason", "since", "until"), _held(holders), "")
+        output.table(
+            holders["holders"],
+            "",
+            output.Column("unit", lambda one: one["unit"] or "-"),
+            output.Column("agent", lambda one: one["agent"] or "-"),
+            output.Column("reason", _held),
+            output.Column("since", "since_ms", output.time_text),
+            output.Column("until", "until_ms", output.time_text),
+        )
         more = holders["total"] - len(holders["holders"])
         if more > 0:
             output.say(f"... {more} more; --limit shows more of them")
@@ -139,30 +110,21 @@ def show(target: Target, number: int | None, limit: int, as_json: bool) -> None:
 @rounds.command()
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--before", type=click.IntRange(1), help="Of the rounds before this number.")
-@json_option
-@pass_target
-def history(target: Target, limit: int, before: int | None, as_json: bool) -> None:
+@json_answer
+def history(target: Target, limit: int, before: int | None) -> Iterator[Any]:
     """Compare the newest rounds, oldest first: makespan planned, best possible, measured."""
     found = target.calls.get("/rounds/history", limit=limit, before=before)
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     output.table(
-        ("round", "method", "state", "planned", "best possible", "measured", "crawl took", "moves"),
-        (
-            (
-                one["number"],
-                one["method"],
-                one["state"],
-                output.ms_text(one["planned_ms"]),
-                output.ms_text(one["bound_ms"]),
-                output.ms_text(one["measured_ms"]),
-                output.ms_text(one["elapsed_ms"]),
-                one["moves"],
-            )
-            for one in found
-        ),
+        found,
         NONE_YET if before is None else f"No round before {before}.",
+        output.Column("round", "number"),
+        *output.columns("method", "state"),
+        output.Column("planned", "planned_ms", output.ms_text),
+        output.Column("best possible", "bound_ms", output.ms_text),
+        output.Column("measured", "measured_ms", output.ms_text),
+        output.Column("crawl took", "elapsed_ms", output.ms_text),
+        output.Column("moves"),
     )
     if len(found) == limit:
         output.say(f"Rounds before these: --before {found[0]['number']}")
@@ -170,28 +132,26 @@ def history(target: Target, limit: int, before: int | None, as_json: bool) -> No
 
 @rounds.command()
 @click.option("--reason", default="", help="Why, for the audit.")
-@json_option
-@pass_target
-def cancel(target: Target, reason: str, as_json: bool) -> None:
+@json_answer
+def cancel(target: Target, reason: str) -> Iterator[Any]:
     """Cancel the running round."""
-    _show(target.calls.post("/rounds/cancel", {"reason": reason}), as_json)
+    detail = target.calls.post("/rounds/cancel", {"reason": reason})
+    yield detail
+    _show(detail)
 
 
 @rounds.command()
 @click.argument("number", type=int, required=False)
-@json_option
-@pass_target
-def report(target: Target, number: int | None, as_json: bool) -> None:
+@json_answer
+def report(target: Target, number: int | None) -> Iterator[Any]:
     """Show the planned and the measured cost of round NUMBER, or of the newest."""
     found = target.calls.get(f"/rounds/{_given_or_newest(target, number)}/report")
-    if as_json:
-        output.as_json(found)
-        return
+    yield found
     output.facts(
         (
             ("round", f"{found['number']}, {found['state']}, by {found['method']}"),
-            ("probes", _counts(found["probes"])),
-            ("units", _counts(found["units"])),
+            ("probes", output.counts_text(found["probes"])),
+            ("units", output.counts_text(found["units"])),
             ("failed by", code_counts(found["failures"])),
             ("without address", code_counts(found["unresolved"])),
             ("pages", found["pages"]),
@@ -205,35 +165,21 @@ def report(target: Target, number: int | None, as_json: bool) -> None:
     )
     output.say()
     output.table(
-        ("agent", "units", "failed", "pages", "received", "planned", "measured", "error"),
-        (
-            (
-                one["name"],
-                one["units"],
-                one["failed"],
-                one["pages"],
-                output.bytes_text(one["bytes"]),
-                output.ms_text(one["planned_ms"]),
-                output.ms_text(one["measured_ms"]),
-                _percent(one["error"]),
-            )
-            for one in found["agents"]
-        ),
+        found["agents"],
         "No agent took part.",
+        output.Column("agent", "name"),
+        *output.columns("units", "failed", "pages"),
+        output.Column("received", "bytes", output.bytes_text),
+        output.Column("planned", "planned_ms", output.ms_text),
+        output.Column("measured", "measured_ms", output.ms_text),
+        output.Column("error", "error", _percent),
     )
     output.link_kinds(found["link_kinds"])
 
 
-def _held(holders: dict[str, Any]) -> Iterator[tuple[object, ...]]:
-    for one in holders["holders"]:
-        reason = HOLDING[one["reason"]]
-        yield (
-            one["unit"] or "-",
-            one["agent"] or "-",
-            f"{reason}: {one['why']}" if one["why"] else reason,
-            output.time_text(one["since_ms"]),
-            output.time_text(one["until_ms"]),
-        )
+def _held(one: dict[str, Any]) -> str:
+    reason = HOLDING[one["reason"]]
+    return f"{reason}: {one['why']}" if one["why"] else reason
 
 
 def _given_or_newest(target: Target, number: int | None) -> int:
@@ -254,7 +200,7 @@ def _wait_for_end(target: Target, number: int) -> dict[str, Any]:
         if state not in ("probing", "crawling"):
             return detail
         kind = "probes" if state == "probing" else "units"
-        counts = _counts(detail["orders" if state == "probing" else "units"])
+        counts = output.counts_text(detail["orders" if state == "probing" else "units"])
         line = f"round {number}: {state}, {kind}: {counts or 'none yet'}"
         if line != shown:
             output.say(line, err=True)
@@ -272,10 +218,7 @@ def _percent(error: float | None) -> str | None:
     return spoken_change(None if error is None else 1 + error)
 
 
-def _show(detail: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        output.as_json(detail)
-        return
+def _show(detail: dict[str, Any]) -> None:
     about = detail["round"]
     output.facts(
         (
@@ -286,8 +229,8 @@ def _show(detail: dict[str, Any], as_json: bool) -> None:
             ("crawl began", output.time_text(about["crawling_ms"])),
             ("finished", output.time_text(about["finished_ms"])),
             ("reason", about["reason"]),
-            ("probes", _counts(detail["orders"])),
-            ("units", _counts(detail["units"])),
+            ("probes", output.counts_text(detail["orders"])),
+            ("units", output.counts_text(detail["units"])),
             ("failed by", code_counts(detail["failures"])),
             ("without address", code_counts(detail["unresolved"])),
             ("planned", output.ms_text(detail["planned_ms"])),
@@ -301,7 +244,3 @@ def _show(detail: dict[str, Any], as_json: bool) -> None:
 
 def _measured(makespan_ms: int | None) -> str:
     return "nothing was fetched" if makespan_ms == 0 else output.ms_text(makespan_ms)
-
-
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number} {state}" for state, number in counts.items())

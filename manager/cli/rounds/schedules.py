@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, pass_target
 
-__all__ = ["Facts", "schedule_group", "shown"]
+__all__ = ["Facts", "schedule_group", "show_schedule"]
 
 Facts = Callable[[dict[str, Any]], Iterable[tuple[str, object]]]
 """What a schedule says of its use, as names and values."""
@@ -23,21 +23,14 @@ def schedule_group(path: str, words: str, empty: str, ends: str, facts: Facts) -
     """
 
     @click.group(invoke_without_command=True, help=words)
-    @json_option
-    @click.pass_context
-    def schedule(context: click.Context, as_json: bool) -> None:
-        if context.invoked_subcommand is not None:
-            return
-        target = context.find_object(Target)
-        assert target is not None, "the main command made it"
+    @json_answer
+    def schedule(target: Target) -> Iterator[Any]:
         found = target.calls.get(path)
-        if as_json:
-            output.as_json(found)
-            return
+        yield found
         if not found:
             output.say(empty)
         for one in found:
-            shown(one, facts, as_json=False)
+            show_schedule(one, facts)
 
     @schedule.command(help=ends)
     @click.argument("number", type=int)
@@ -49,11 +42,8 @@ def schedule_group(path: str, words: str, empty: str, ends: str, facts: Facts) -
     return schedule
 
 
-def shown(one: dict[str, Any], facts: Facts, *, as_json: bool) -> None:
+def show_schedule(one: dict[str, Any], facts: Facts) -> None:
     """Print a schedule with its next runs."""
-    if as_json:
-        output.as_json(one)
-        return
     about = one["schedule"]
     runs = one["next_runs"] or [one["problem"]]
     output.facts(

@@ -9,14 +9,15 @@ from manager.cli import output
 
 def test_a_table_has_columns(capsys: pytest.CaptureFixture[str]) -> None:
     """Columns are aligned, nothing is `-`, and an empty table says what to do."""
-    output.table(("name", "n"), [("long name", 1), ("b", None)], "none")
-    output.table(("name",), [], "none yet")
+    rows = [{"name": "long name", "n": 1}, {"name": "b", "n": None}]
+    output.table(rows, "none", *output.columns("name", "n"))
+    output.table([], "none yet", output.Column("name"))
     assert capsys.readouterr().out == "name       n\nlong name  1\nb          -\nnone yet\n"
 
 
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """What a site or an agent wrote cannot move the cursor or colour the screen."""
-    output.table(("x",), [("\x1b[2Jgone\r\n",)], "")
+    output.table([{"x": "\x1b[2Jgone\r\n"}], "", output.Column("x"))
     output.facts([("y", "\x07bell"), ("empty", ""), ("none", None)])
     out = capsys.readouterr().out
     assert out == "x\n\ufffd[2Jgone\ufffd\ufffd\ny  \ufffdbell\n"

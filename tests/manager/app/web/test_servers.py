@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from manager.app.web.servers import UNSENT_BYTES, open_listeners
-from manager.settings.groups import ServerSettings
+from manager.settings import ServerSettings
 from shared.errors import SettingError
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
 
 from manager.cli import output
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_answer, pass_target
 
 __all__ = ["clients"]
 
@@ -15,36 +16,28 @@ SCOPES: Final = ("segments", "pages", "index", "changes")
 
 
 @click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def clients(context: click.Context, as_json: bool) -> None:
+@json_answer
+def clients(target: Target) -> Iterator[Any]:
     """Third parties and their tokens; without a command: the list."""
-    if context.invoked_subcommand is not None:
-        return
-    target = context.find_object(Target)
-    assert target is not None, "the main command made it"
-    found = target.calls.get("/clients")
-    if as_json:
-        output.as_json(found)
-        return
-    output.table(
-        ("client", "contact", "tokens", "today", "last month", "disabled"),
-        (_line(one) for one in found),
+    return output.answer_rows(
+        target.calls.get("/clients"),
         "No third party yet. `prsm clients add NAME --contact ADDRESS` registers one.",
+        output.Column("client", lambda one: one["client"]["name"]),
+        output.Column("contact", lambda one: one["client"]["contact"]),
+        output.Column("tokens", _tokens_text),
+        output.Column("today", _bytes_today),
+        output.Column("last month", lambda one: sum(row["bytes"] for row in one["usage"])),
+        output.Column("disabled", lambda one: output.time_text(one["client"]["disabled_ms"])),
     )
 
 
-def _line(one: dict[str, Any]) -> tuple[object, ...]:
-    tokens = [token for token in one["tokens"] if token["revoked_ms"] is None]
+def _tokens_text(one: dict[str, Any]) -> str:
+    return " ".join(str(token["id"]) for token in one["tokens"] if token["revoked_ms"] is None)
+
+
+def _bytes_today(one: dict[str, Any]) -> int:
     today = max((row["day"] for row in one["usage"]), default=0)
-    return (
-        one["client"]["name"],
-        one["client"]["contact"],
-        " ".join(str(token["id"]) for token in tokens),
-        sum(row["bytes"] for row in one["usage"] if row["day"] == today),
-        sum(row["bytes"] for row in one["usage"]),
-        output.time_text(one["client"]["disabled_ms"]),
-    )
+    return sum(row["bytes"] for row in one["usage"] if row["day"] == today)
 
 
 @clients.command()
@@ -64,28 +57,12 @@ def add(target: Target, name: str, contact: str, purpose: str) -> None:
 @click.option("--days", default=365, show_default=True, help="It ends after so many days.")
 @click.option("--daily-bytes", default=0, help="It gives so many bytes a day; 0: no limit.")
 @click.option("--requests-per-minute", default=600, show_default=True)
-@json_option
-@pass_target
-def token(
-    target: Target,
-    name: str,
-    scopes: tuple[str, ...],
-    days: int,
-    daily_bytes: int,
-    requests_per_minute: int,
-    as_json: bool,
-) -> None:
+@json_answer
+def token(target: Target, name: str, scopes: tuple[str, ...], **options: Any) -> Iterator[Any]:
     """Issue a token for NAME. It is shown once and kept nowhere."""
-    body = {
-        "scopes": list(scopes or SCOPES),
-        "days": days,
-        "daily_bytes": daily_bytes,
-        "requests_per_minute": requests_per_minute,
-    }
+    body = {**options, "scopes": list(scopes or SCOPES)}
     made = target.calls.post(f"/clients/{name}/tokens", body)
-    if as_json:
-        output.as_json(made)
-        return
+    yield made
     output.say(f"token {made['id']} until {output.time_text(made['expires_ms'])}:", err=True)
     output.say(made["token"])
 

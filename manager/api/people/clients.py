@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.access import Admin, Door, Viewer
+from manager.api.routes import subject_router
 from manager.operations.people import clients
 from manager.operations.people.clients import SCOPES, ClientDetail, IssuedToken
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/api/v1/clients", tags=["clients"])
+router: Final = subject_router("clients", "/clients")
 Words = Annotated[str, Field(max_length=500)]
 
 
@@ -42,31 +41,24 @@ class Disable(BaseModel):
 
 
 @router.get("")
-async def list_clients(door: Door, _: Viewer) -> list[ClientDetail]:
+def list_clients(door: Door, _: Viewer) -> list[ClientDetail]:
     """List all third parties with their tokens and what they took."""
-    return await asyncio.to_thread(clients.list_clients, door.db, door.now_ms())
+    return clients.list_clients(door.db, door.now_ms())
 
 
 @router.post("", status_code=201)
-async def register(door: Door, actor: Admin, asked: NewClient) -> ClientDetail:
+def register(door: Door, actor: Admin, asked: NewClient) -> ClientDetail:
     """Register a third party."""
-    row = await asyncio.to_thread(
-        clients.register_client,
-        door.db,
-        asked.name,
-        asked.contact,
-        asked.purpose,
-        actor,
-        door.now_ms(),
+    row = clients.register_client(
+        door.db, asked.name, asked.contact, asked.purpose, actor, door.now_ms()
     )
     return ClientDetail(row, [], [])
 
 
 @router.post("/{name}/tokens", status_code=201)
-async def issue(door: Door, actor: Admin, name: str, asked: NewToken) -> IssuedToken:
+def issue(door: Door, actor: Admin, name: str, asked: NewToken) -> IssuedToken:
     """Issue a token; the answer is the only place where it is ever shown."""
-    return await asyncio.to_thread(
-        clients.issue_token,
+    return clients.issue_token(
         door.db,
         name,
         actor,
@@ -79,19 +71,12 @@ async def issue(door: Door, actor: Admin, name: str, asked: NewToken) -> IssuedT
 
 
 @router.post("/{name}/tokens/{token_id}/revoke", status_code=204)
-async def revoke(door: Door, actor: Admin, name: str, token_id: int) -> None:
+def revoke(door: Door, actor: Admin, name: str, token_id: int) -> None:
     """End a token at once."""
-    await asyncio.to_thread(clients.revoke_token, door.db, name, token_id, actor, door.now_ms())
+    clients.revoke_token(door.db, name, token_id, actor, door.now_ms())
 
 
 @router.post("/{name}/disable", status_code=204)
-async def disable(door: Door, actor: Admin, name: str, asked: Disable) -> None:
+def disable(door: Door, actor: Admin, name: str, asked: Disable) -> None:
     """Disable a third party, or enable it again."""
-    await asyncio.to_thread(
-        clients.set_client_disabled,
-        door.db,
-        name,
-        actor,
-        door.now_ms(),
-        disabled=asked.disabled,
-    )
+    clients.set_client_disabled(door.db, name, actor, door.now_ms(), disabled=asked.disabled)
