@@ -117,8 +117,7 @@ HITS: Final[Table[Hit]] = Table(
         Column("about", lambda hit: hit.about, lazy("About"), style="wide"),
         Column("time", lambda hit: hit.at_ms, lazy("Time"), MOMENT),
     ),
-    shown=("found", "about", "state", "match", "time"),
-    head="found",
+    page_columns=("found", "about", "state", "match", "time"),
     parameters=("q", "kind"),
 )
 

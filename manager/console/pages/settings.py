@@ -48,12 +48,7 @@ SETTINGS: Final[Table[ShownSetting]] = Table(
     InMemory(_rows),
     (
         Column(
-            "setting",
-            lambda one: one.line.name,
-            lazy("Setting"),
-            sort=True,
-            by="name",
-            style="setting-name",
+            "setting", lambda one: one.line.name, lazy("Setting"), sort="name", style="setting-name"
         ),
         Column("value", lambda one: one.line.value, lazy("Value"), style="setting-value"),
         Column("default", lambda one: one.line.default, lazy("Default"), style="setting-value"),
@@ -64,13 +59,11 @@ SETTINGS: Final[Table[ShownSetting]] = Table(
             "set_in",
             lambda one: one.line.source,
             lazy("Set in"),
-            sort=lambda one: one.line.source or None,
-            by="source",
+            sort_by=lambda one: one.line.source or None,
+            sort="source",
         ),
         Column("meaning", lambda one: one.line.reason, lazy("Meaning"), style="wide"),
     ),
-    shown=("setting", "value", "default", "set_in", "meaning"),
-    head="setting",
     filters=(
         Filter("q", lazy("Name or meaning"), hint=lazy("any part of it")),
         Filter("group", lazy("Group"), "words", _groups, about="first part of the name"),
@@ -92,8 +85,6 @@ MANAGERS: Final[Table[ServingManager]] = Table(
         Column("last_sign_of_life", lambda one: one.seen_ms, lazy("Last heartbeat"), AGO),
         BUTTONS,
     ),
-    shown=("machine_and_process", "leads", "version", "since", "last_sign_of_life", "actions"),
-    head="machine_and_process",
 )
 
 

@@ -104,7 +104,7 @@ CLIENTS: Final[Table[Party]] = Table(
             lazy("State"),
             STATE,
             file=None,
-            sort=lambda one: (one.state == "disabled", one.name),
+            sort_by=lambda one: (one.state == "disabled", one.name),
         ),
         Column(
             "tokens",
@@ -112,7 +112,7 @@ CLIENTS: Final[Table[Party]] = Table(
             lazy("Valid tokens"),
             NUMBER,
             "tokens that open",
-            sort=True,
+            True,
         ),
         Column("next_end", lambda one: one.next_end_ms, lazy("Next expiry"), AGO, None),
         Column(
@@ -123,8 +123,6 @@ CLIENTS: Final[Table[Party]] = Table(
             "month", lambda one: one.month_bytes, lazy("31 days"), BYTES, "31 days (bytes)", True
         ),
     ),
-    shown=("name", "state", "tokens", "next_end", "used", "today", "month"),
-    head="name",
     filters=(
         Filter("q", lazy("Search"), hint=lazy("part of a name or contact")),
         Filter("state", lazy("State"), "words", STATES),

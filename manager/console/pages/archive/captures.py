@@ -70,8 +70,6 @@ CAPTURES: Final[Table[Capture]] = Table(
             "offset", lambda one: one.line.offset, kind=ID, about="of its record in the segment"
         ),
     ),
-    shown=("fetched", "status", "type", "body", "note", "segment"),
-    head="fetched",
     parameters=("url",),
 )
 

@@ -111,11 +111,6 @@ TOKENS: Final[Table[Token]] = Table(
         Column("last_used", lambda one: one.row.last_used_ms, lazy("Last used"), AGO),
         BUTTONS,
     ),
-    shown=(
-        *("token", "state", "opens", "a_day", "requests_a_minute"),
-        *("issued", "until", "last_used", "actions"),
-    ),
-    head="token",
     parameters=("name",),
 )
 

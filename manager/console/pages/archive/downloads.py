@@ -70,8 +70,7 @@ DOWNLOADS: Final[Table[DownloadRow]] = Table(
         Column("last", lambda row: row.last_ms, lazy("Last activity"), AGO),
         Column("problem", lambda row: row.problem, kind=SENTENCE),
     ),
-    shown=("what", "client", "state", "sent", "size", "requests", "begun", "last"),
-    head="what",
+    page_columns=("what", "client", "state", "sent", "size", "requests", "begun", "last"),
     filters=(
         Filter("client", lazy("Third party"), "names", _names),
         Filter("state", lazy("State"), "words", STATES),
@@ -98,11 +97,10 @@ JOBS: Final[Table[OwnedJob]] = Table(
         Column("problem", lambda row: row.problem, kind=SENTENCE),
         BUTTONS,
     ),
-    shown=(
+    page_columns=(
         *("id", "client", "query", "state", "done"),
         *("size", "submitted", "finished", "actions"),
     ),
-    head="id",
     filters=(
         Filter("client", lazy("Third party"), "names", _names),
         Filter("state", lazy("State"), "words", selection_jobs.STATES),

@@ -44,8 +44,7 @@ ROUNDS: Final[Table[AgentRound]] = Table(
         Column("measured", lambda one: one.measured_ms, lazy("Measured cost"), DURATION),
         Column("drawn", None, lazy("Measured cost (bar)"), DRAWN, style="compared-only"),
     ),
-    shown=("round", "measured", "drawn", "units", "pages", "received"),
-    head="round",
+    page_columns=("round", "measured", "drawn", "units", "pages", "received"),
     parameters=("name",),
 )
 

@@ -50,19 +50,17 @@ BLOCKED: Final[Table[BlockedRow]] = Table(
             "expression",
             lambda row: row.pattern,
             lazy("Expression"),
-            sort=True,
-            by="pattern",
+            sort="pattern",
             style="wide path",
         ),
         Column("reason", lambda row: row.reason or None, lazy("Reason"), style="wide"),
-        Column("added_by", lambda row: row.added_by, lazy("by"), sort=True, by="by"),
+        Column("added_by", lambda row: row.added_by, lazy("by"), sort="by"),
         Column(
             "added", lambda row: row.added_ms, lazy("Added"), MOMENT, sort=True, beside="added_by"
         ),
         BUTTONS,
     ),
-    shown=("number", "expression", "reason", "added", "actions"),
-    head="expression",
+    row_name="expression",
     filters=(Filter("q", lazy("Text"), hint=lazy("part of an expression or reason")),),
     default_sort="number",
 )

@@ -65,11 +65,6 @@ CONTRADICTED: Final[Table[Contradiction]] = Table(
         Column("others_that_agree", lambda one: one.agreeing, lazy("Agree"), NUMBER),
         Column("others_that_disagree", lambda one: one.disagreeing, lazy("Disagree"), NUMBER),
     ),
-    shown=(
-        *("page", "its_status", "status_for_others"),
-        *("others_that_agree", "others_that_disagree"),
-    ),
-    head="page",
     role="operator",
     method="POST",
 )

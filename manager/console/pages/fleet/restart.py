@@ -86,38 +86,35 @@ RESTARTS: Final[Table[AgentView]] = Table(
     "Restarts and list limits of agents",
     OwnPage(_every),
     (
-        Column("agent", lambda one: one.row.name, lazy("Agent"), AGENT, sort=True, by="name"),
+        Column("agent", lambda one: one.row.name, lazy("Agent"), AGENT, sort="name"),
         Column(
             "last_restart_check",
             lambda one: one.row.restart_asked_ms if one.row.is_plain else one.row.last_contact_ms,
             lazy("Last restart check"),
             AGO,
-            sort=lambda one: one.row.restart_asked_ms,
-            by="check",
+            sort_by=lambda one: one.row.restart_asked_ms,
+            sort="check",
         ),
         Column(
             "restart_ordered",
             lambda one: one.row.restart_ordered_ms,
             lazy("Ordered"),
             AGO,
-            sort=True,
-            by="ordered",
+            sort="ordered",
         ),
         Column(
             "restart_handled",
             lambda one: one.row.restart_handled_ms,
             lazy("Handled"),
             AGO,
-            sort=True,
-            by="handled",
+            sort="handled",
         ),
         Column(
             "list_last_sent",
             lambda one: one.row.list_sent_ms,
             lazy("List last sent"),
             AGO,
-            sort=True,
-            by="list",
+            sort="list",
         ),
         Column(
             "restart", lambda one: one.row.restart_ordered_ms is not None, lazy("Restart"), FLAG
@@ -130,11 +127,6 @@ RESTARTS: Final[Table[AgentView]] = Table(
             about="empty: all pages",
         ),
     ),
-    shown=(
-        *("agent", "last_restart_check", "restart_ordered", "restart_handled"),
-        *("list_last_sent", "restart", "list_limit"),
-    ),
-    head="agent",
     filters=(Filter("q", lazy("Name"), hint=lazy("part of a name")),),
     default_sort="name",
 )

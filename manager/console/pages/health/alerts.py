@@ -100,12 +100,12 @@ ALERTS: Final[Table[OngoingAlert]] = Table(
             lambda one: one.text,
             plazy("trouble", "Alert"),
             SENTENCE,
-            sort=lambda one: one.key,
+            sort_by=lambda one: one.key,
             style="wide",
         ),
         Column("since", lambda one: one.since_ms, lazy("Since"), AGO, sort=True),
         Column("told", lambda one: one.told_ms, lazy("Notified"), AGO, sort=True),
-        Column("told_next", lambda one: one.next_ms, lazy("Next reminder"), AGO, "", True, "next"),
+        Column("told_next", lambda one: one.next_ms, lazy("Next reminder"), AGO, sort="next"),
         Column("silent_until", lambda one: one.silence and one.silence.until_ms, kind=MOMENT),
         Column(
             "why",
@@ -115,8 +115,6 @@ ALERTS: Final[Table[OngoingAlert]] = Table(
             about="reason of the silence",
         ),
     ),
-    shown=("what", "since", "told", "told_next", "why"),
-    head="what",
     filters=(
         Filter("q", lazy("Text"), hint=lazy("any part of the text")),
         Filter("kind", lazy("About"), "words", KINDS, any=lazy("all")),
@@ -138,8 +136,6 @@ WINDOWS: Final[Table[SilenceRow]] = Table(
         Column("made", lambda row: row.made_ms, kind=MOMENT),
         BUTTONS,
     ),
-    shown=("from", "until", "why", "actions"),
-    head="from",
 )
 
 

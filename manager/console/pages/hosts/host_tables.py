@@ -129,8 +129,6 @@ OWNERS: Final[Table[Named[AssignmentRow]]] = Table(
         Column("ended_because", lambda one: one.row.reason_closed, kind=SENTENCE),
         Column("plan", lambda one: one.row.plan_id, kind=ID),
     ),
-    shown=("agent", "path", "since", "until", "reason"),
-    head="agent",
     parameters=("host",),
 )
 MEASURED: Final[Table[Named[SumRow]]] = Table(
@@ -151,8 +149,6 @@ MEASURED: Final[Table[Named[SumRow]]] = Table(
         Column("received", lambda one: one.row.response_bytes, lazy("Received"), BYTES),
         Column("took", lambda one: one.row.ms, lazy("Took"), DURATION),
     ),
-    shown=("round", "agent", "path", "requests", "pages", "errors", "received", "took"),
-    head="round",
     parameters=("host",),
 )
 ORDERS: Final[Table[Named[OrderRow]]] = Table(
@@ -172,8 +168,6 @@ ORDERS: Final[Table[Named[OrderRow]]] = Table(
         Column("pages", lambda one: one.row.pages, kind=NUMBER),
         Column("reason", lambda one: one.row.reason, kind=SENTENCE),
     ),
-    shown=("round", "agent", "state", "ordered"),
-    head="round",
     parameters=("host",),
 )
 DIRECTORIES: Final[Table[Named[DirectoryRow]]] = Table(
@@ -193,8 +187,6 @@ DIRECTORIES: Final[Table[Named[DirectoryRow]]] = Table(
         Column("received", lambda one: one.row.response_bytes, lazy("Received"), BYTES),
         Column("took", lambda one: one.row.ms, lazy("Took"), DURATION),
     ),
-    shown=("directory", "round", "pages", "errors", "received", "took"),
-    head="directory",
     parameters=("host",),
 )
 BESIDE: Final[Table[HostLine]] = Table(

@@ -99,8 +99,8 @@ LINES: Final[Table[FoundLine]] = Table(
         Column("elapsed", lambda one: one.line.elapsed_ms, lazy("Took"), DURATION),
         Column("url", lambda one: one.line.url, lazy("URL"), style="wide path"),
     ),
-    shown=("status", "url", "agent", "time", "response", "elapsed"),
-    head="url",
+    page_columns=("status", "url", "agent", "time", "response", "elapsed"),
+    row_name="url",
     filters=(
         Filter("host", lazy("Host"), hint=lazy("www.example.jp or *.example.jp")),
         Filter("status", lazy("Status"), "own", about="a status, 2xx to 5xx, none or bad"),

@@ -85,8 +85,8 @@ REPORTS: Final[Table[Report]] = Table(
         Column("size", lambda one: one.row.size_bytes, lazy("Size"), BYTES),
         Column("sha256", lambda one: one.row.sha256),
     ),
-    shown=("received", "agent", "name", "since", "lines", "quarantined", "size"),
-    head="name",
+    page_columns=("received", "agent", "name", "since", "lines", "quarantined", "size"),
+    row_name="name",
     filters=(
         Filter(
             "agent",

@@ -67,8 +67,7 @@ AUDIT: Final[Table[AuditRow]] = Table(
         Column("address", lambda row: row.address, about="IP address of the actor"),
         Column("browser", lambda row: row.browser, about="User-Agent of the actor"),
     ),
-    shown=("time", "who", "action", "subject", "detail"),
-    head="action",
+    row_name="action",
     filters=(
         Filter("action", lazy("About"), "own", about="an action, or a group of them by its prefix"),
         Filter("subject", lazy("Subject"), hint=lazy("full name")),

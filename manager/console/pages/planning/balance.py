@@ -65,8 +65,6 @@ ROUNDS: Final[Table[PastRound]] = Table(
         Column("measured", lambda one: one.measured_ms, lazy("Measured"), DURATION),
         Column("elapsed", lambda one: one.elapsed_ms, kind=DURATION),
     ),
-    shown=("round", "method", "planned", "lower_bound", "measured"),
-    head="round",
 )
 
 

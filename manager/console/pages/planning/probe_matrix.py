@@ -61,8 +61,6 @@ MATRIX: Final[Table[MatrixRow]] = Table(
         Column("host", lambda row: row.host, lazy("Host"), HOST, sort=True),
         Column("owner", lambda row: row.owner),
     ),
-    shown=("host",),
-    head="host",
     filters=(
         Filter("domain", lazy("Domain"), hint="example.jp"),
         Filter(

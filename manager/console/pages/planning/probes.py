@@ -91,7 +91,7 @@ COVERED: Final[Table[Covered]] = Table(
             lambda one: one.row.waiting,
             lazy("Ordered"),
             NUMBER,
-            sort=lambda one: one.row.waiting + one.row.under_way,
+            sort_by=lambda one: one.row.waiting + one.row.under_way,
         ),
         Column("under_way", lambda one: one.row.under_way, kind=NUMBER),
         Column("failed", lambda one: one.row.failed, lazy("Failed"), NUMBER, sort=True),
@@ -101,16 +101,15 @@ COVERED: Final[Table[Covered]] = Table(
             lazy("Suspect"),
             MOMENT,
             "suspect since (UTC)",
-            sort=True,
+            True,
             style="wide",
         ),
         Column("why", lambda one: one.row.suspect_reason, kind=SENTENCE),
     ),
-    shown=(
+    page_columns=(
         *("agent", "drawn", "fresh", "measured"),
         *("unreachable", "waiting", "failed", "suspect"),
     ),
-    head="agent",
     filters=(
         Filter("q", lazy("Name"), hint=lazy("part of a name")),
         Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all")),
@@ -132,8 +131,6 @@ CONTROLS: Final[Table[ControlRow]] = Table(
             NUMBER,
         ),
     ),
-    shown=("host", "since", "agents_that_measured_it"),
-    head="host",
 )
 
 

@@ -44,14 +44,14 @@ EDGES: Final[Table[TreeEdge]] = Table(
         Column(
             "first", lambda edge: edge.first, lazy("A"), AGENT, "agent A", True, style="numbered"
         ),
-        Column("second", lambda edge: edge.second, lazy("B"), AGENT, "agent B", True),
+        Column("second", lambda edge: edge.second, lazy("B"), AGENT, "agent B", sort=True),
         Column(
             "length",
             lambda edge: edge.length,
             lazy("Length, ms/KB"),
             FIGURE,
             "length (ms/KB)",
-            sort=True,
+            True,
         ),
         Column(
             "give", lambda edge: edge.give_ms, lazy("Give(A,B)"), DURATION, "Give(A,B) (ms)", True
@@ -62,7 +62,7 @@ EDGES: Final[Table[TreeEdge]] = Table(
             lazy("Give(B,A)"),
             DURATION,
             "Give(B,A) (ms)",
-            sort=True,
+            True,
         ),
         Column(
             "move",
@@ -70,7 +70,7 @@ EDGES: Final[Table[TreeEdge]] = Table(
             lazy("Move(A,B)"),
             DURATION,
             "Move(A,B) (ms)",
-            sort=lambda edge: abs(edge.move_ms),
+            sort_by=lambda edge: abs(edge.move_ms),
             about="negative: from B to A",
         ),
         Column(
@@ -78,8 +78,8 @@ EDGES: Final[Table[TreeEdge]] = Table(
             lambda edge: edge.units + edge.units_back,
             lazy("Units moved"),
             NUMBER,
-            file=None,
-            sort=True,
+            None,
+            True,
         ),
         Column("units_ab", lambda edge: edge.units, kind=NUMBER, file="units from A to B"),
         Column("cost_a", lambda edge: edge.moved_ms, kind=DURATION, file="their cost at A (ms)"),
@@ -88,8 +88,6 @@ EDGES: Final[Table[TreeEdge]] = Table(
             "cost_b", lambda edge: edge.moved_back_ms, kind=DURATION, file="their cost at B (ms)"
         ),
     ),
-    shown=("first", "second", "length", "give", "giveback", "move", "units"),
-    head="first",
     filters=(
         Filter("agent", kind="own", about="agent at either end"),
         Filter("edges", kind="own", about="edges of the drawing: all or moved"),

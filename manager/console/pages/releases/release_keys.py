@@ -50,7 +50,5 @@ KEYS: Final[Table[KeyLine]] = Table(
         Column("until", lambda line: line.age.expires_ms, lazy("Until"), MOMENT),
         Column("renewed_by", None, lazy("Renewed by"), style="quiet"),
     ),
-    shown=("key", "state", "days_left", "until", "renewed_by"),
-    head="key",
 )
 PAGES: Final = KEYS.files()

@@ -121,38 +121,31 @@ RELEASES: Final[Table[ReleaseLine]] = Table(
             "version",
             lambda line: line.row.version,
             lazy("Version"),
-            sort=lambda line: version_key(line.row.version),
+            sort_by=lambda line: version_key(line.row.version),
         ),
         Column("state", lambda line: line.state, lazy("State"), STATE, sort=True),
         Column(
             "ring",
             lambda line: line.row.ring,
             lazy("Offered to"),
-            sort=lambda line: ("none", *RINGS).index(line.row.ring),
+            sort_by=lambda line: ("none", *RINGS).index(line.row.ring),
         ),
         Column(
             "agents_offered_it",
             lambda line: line.offered,
             lazy("Agents with the offer"),
             NUMBER,
-            sort=True,
-            by="offered",
+            sort="offered",
         ),
         Column(
             "agents_that_run_it",
             lambda line: line.running,
             lazy("Agents that run it"),
             NUMBER,
-            sort=True,
-            by="running",
+            sort="running",
         ),
         Column(
-            "updates_that_failed",
-            lambda line: line.failed,
-            lazy("Failed"),
-            NUMBER,
-            sort=True,
-            by="failed",
+            "updates_that_failed", lambda line: line.failed, lazy("Failed"), NUMBER, sort="failed"
         ),
         Column(
             "published", lambda line: line.row.published_ms, lazy("Published"), MOMENT, sort=True
@@ -163,11 +156,6 @@ RELEASES: Final[Table[ReleaseLine]] = Table(
         Column("sha256", lambda line: line.row.sha256),
         BUTTONS,
     ),
-    shown=(
-        *("version", "state", "ring", "agents_offered_it", "agents_that_run_it"),
-        *("updates_that_failed", "published", "size", "actions"),
-    ),
-    head="version",
     filters=(
         Filter("q", lazy("Version"), hint=lazy("part of a version")),
         Filter("state", lazy("State"), "words", STATES),

@@ -63,15 +63,7 @@ ROUNDS: Final[Table[RoundRow]] = Table(
     "Rounds",
     InSql(_page, lambda visit, one: every_round(visit.db, _filter(one), sort=one.sort)),
     (
-        Column(
-            "round",
-            lambda row: row.number,
-            lazy("Round"),
-            ID,
-            sort=True,
-            by="number",
-            style="numbered",
-        ),
+        Column("round", lambda row: row.number, lazy("Round"), ID, sort="number", style="numbered"),
         Column("method", lambda row: row.method, lazy("Method"), WORD, sort=True),
         Column("state", lambda row: row.state, lazy("State"), STATE, sort=True),
         Column("probe_first", lambda row: row.probe, kind=FLAG),
@@ -85,11 +77,10 @@ ROUNDS: Final[Table[RoundRow]] = Table(
         Column("plan", lambda row: row.plan_id, lazy("Plan"), ID),
         Column("reason", lambda row: row.reason, kind=SENTENCE),
     ),
-    shown=(
+    page_columns=(
         *("round", "state", "method", "started", "finished"),
         *("elapsed", "makespan", "busiest_agent", "plan"),
     ),
-    head="round",
     filters=(
         Filter("method", lazy("Method"), "words", tuple(METHOD_WORDS)),
         Filter("state", lazy("State"), "words", STATES),
@@ -114,7 +105,7 @@ AGENTS: Final[Table[AgentReport]] = Table(
         Column("units", lambda one: one.units, lazy("Units"), NUMBER, sort=True),
         Column("failed", lambda one: one.failed, kind=NUMBER, about="units"),
         Column("pages", lambda one: one.pages, lazy("Pages"), NUMBER, sort=True),
-        Column("received", lambda one: one.bytes, lazy("Received"), BYTES, sort=True, by="bytes"),
+        Column("received", lambda one: one.bytes, lazy("Received"), BYTES, sort="bytes"),
         Column("planned", lambda one: one.planned_ms, lazy("Planned"), DURATION, sort=True),
         Column("measured", lambda one: one.measured_ms, lazy("Measured"), DURATION, sort=True),
         Column(
@@ -126,8 +117,6 @@ AGENTS: Final[Table[AgentReport]] = Table(
             about="measured over planned, less 1",
         ),
     ),
-    shown=("name", "units", "pages", "received", "planned", "measured", "error"),
-    head="name",
     filters=(Filter("q", lazy("Name"), hint=lazy("part of a name")),),
     default_sort="-measured",
 )
@@ -153,8 +142,6 @@ PROGRESS: Final[Table[Mapping[str, Any]]] = Table(
         Column("received", lambda one: one["bytes"], lazy("Bytes"), BYTES),
         Column("measured", lambda one: one["measured_ms"], lazy("Measured cost"), DURATION),
     ),
-    shown=("agent", "drawn", "units", "pages", "received", "measured"),
-    head="agent",
 )
 HOLDERS: Final[Table[RoundHolder]] = Table(
     "round-{number}-holders",
@@ -173,8 +160,6 @@ HOLDERS: Final[Table[RoundHolder]] = Table(
         Column("why", lambda one: one.why),
         Column("since", lambda one: one.since_ms, lazy("Since"), MOMENT),
     ),
-    shown=("host", "agent", "reason", "since"),
-    head="host",
 )
 SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
     "round-schedules",
@@ -190,7 +175,6 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
         ),
         BUTTONS,
     ),
-    shown=("times", "method", "next_runs", "last_time", "actions"),
-    head="times",
+    page_columns=("times", "method", "next_runs", "last_time", "actions"),
 )
 PAGES: Final = (*PROGRESS.files(), *HOLDERS.files(), *SCHEDULES.files())

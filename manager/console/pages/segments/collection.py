@@ -103,11 +103,10 @@ TRANSFERS: Final[Table[IncomingTransfer]] = Table(
         Column("result", lambda one: one.row.result, lazy("Result"), SENTENCE, style="wide"),
         BUTTONS,
     ),
-    shown=(
+    page_columns=(
         *("file", "agent", "state", "bytes", "came", "breaks"),
         *("begun", "result", "actions"),
     ),
-    head="file",
     filters=(
         Filter("agent", lazy("Agent"), "agent", names_that_hear),
         Filter("state", lazy("State"), "words", STATES),

@@ -36,8 +36,7 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
         Column("captures_until", lambda one: one.schedule.until_ms, kind=MOMENT),
         BUTTONS,
     ),
-    shown=("times", "agent", "sends", "next_runs", "last_time", "actions"),
-    head="times",
+    page_columns=("times", "agent", "sends", "next_runs", "last_time", "actions"),
 )
 
 
@@ -76,11 +75,6 @@ ORDERS: Final[Table[ListedOrder]] = Table(
         Column("result", lambda one: one.result, lazy("Result"), SENTENCE),
         BUTTONS,
     ),
-    shown=(
-        *("id", "agent", "sends", "made", "state"),
-        *("segments", "sent", "result", "actions"),
-    ),
-    head="id",
     filters=(
         Filter(
             "agent",

@@ -84,8 +84,6 @@ FILES: Final[Table[TrashFile]] = Table(
         Column("size", lambda one: one.size_bytes, lazy("Size"), BYTES),
         Column("changed", lambda one: one.changed_ms or None, lazy("Changed"), MOMENT),
     ),
-    shown=("file", "kind", "size", "changed"),
-    head="file",
     parameters=("day",),
 )
 

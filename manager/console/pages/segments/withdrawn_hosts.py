@@ -43,8 +43,6 @@ WITHDRAWN: Final[Table[WithdrawnRow]] = Table(
         ),
         Column("reason", lambda row: row.reason or None, lazy("Reason"), style="wide"),
     ),
-    shown=("host", "since", "segments_to_rewrite", "reason"),
-    head="host",
     filters=(Filter("q", lazy("Host"), hint="www.example.jp"),),
     default_sort="found",
 )
