@@ -10,7 +10,7 @@ from manager.console.language import _, lazy
 from manager.console.listing import Listing
 from manager.console.messages.setting_values import ShownSetting, shown_meaning, shown_setting
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit
+from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, FLAG, MOMENT, SENTENCE
 from manager.console.tables.sources import InMemory, Whole
@@ -107,18 +107,13 @@ def forget(visit: Visit) -> Response:
     name = visit.form.get("name", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Forget manager %(name)s?", name=name),
-                (
-                    _("It is no longer listed, and no alert reports its silence."),
-                    _("If it still runs, it is listed again with its next heartbeat."),
-                ),
-                _("Forget"),
-                "/console/managers/forget",
-                HERE,
-                {"name": name},
-                danger=False,
-            )
+            _("Forget manager %(name)s?", name=name),
+            _("It is no longer listed, and no alert reports its silence."),
+            _("If it still runs, it is listed again with its next heartbeat."),
+            button=_("Forget"),
+            back=HERE,
+            fields={"name": name},
+            danger=False,
         )
     forget_manager(visit.db, name, visit.actor, visit.now_ms)
     return visit.go(HERE, done=_("Manager %(name)s is forgotten.", name=name))

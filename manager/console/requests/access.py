@@ -26,7 +26,7 @@ from manager.console.requests.context import ConsoleDoor
 from manager.console.requests.error_pages import answer_failure
 from manager.console.requests.query import Query, check_query
 from manager.console.requests.refused_forms import form_again
-from manager.console.requests.visit import CONFIRMED, CSRF, Question, Visit, rank
+from manager.console.requests.visit import CONFIRMED, CSRF, Visit, rank
 from manager.db.figure_cache import StillCountingError, page_figures
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
 from manager.intake.messages.form_reader import FormJob, form_fields, read_form
@@ -39,7 +39,7 @@ from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.names import hash_of_key
 
-__all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_target"]
+__all__ = ["Page", "ask_again", "failed", "guarded", "login_page", "safe_target"]
 
 FORM: Final = "application/x-www-form-urlencoded"
 SECRETS: Final = frozenset({"password", "old_password", "password_again"})
@@ -237,20 +237,24 @@ def _of_another_session(visit: Visit, page: Page) -> Response:
     if page.role is None:
         return visit.go("/console/", refused=_("That page has expired; nothing was done."))
     note = _("Nothing was done: this form is from an earlier session. Check it and send it again.")
-    return visit.ask(kept_question(visit.here, visit.form), status=403, note=note)
+    return ask_again(visit, visit.here, visit.form, note, status=403)
 
 
-def kept_question(path: str, form: Mapping[str, str]) -> Question:
-    """Return a form with its typed values, to be checked and sent again."""
-    return Question(
-        title=_("Send this again?"),
-        consequences=(_("It is sent to %(path)s with your input:", path=path),),
+def ask_again(
+    visit: Visit, path: str, form: Mapping[str, str], note: str, *, status: int = 200
+) -> Response:
+    """Show the typed values of a form, to be checked and sent again. path: where it is sent."""
+    return visit.ask(
+        _("Send this again?"),
+        _("It is sent to %(path)s with your input:", path=path),
         button=pgettext("form", "Send"),
-        action=path,
         back="/console/",
+        action=path,
         shown={name: value for name, value in _without_secrets(form).items() if name != CONFIRMED},
         danger=False,
         confirms=False,
+        status=status,
+        note=note,
     )
 
 

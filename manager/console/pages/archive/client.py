@@ -11,7 +11,7 @@ from manager.console.language import _, lazy
 from manager.console.pages.archive.archive import party_of
 from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, STATE
 from manager.console.tables.sources import Whole
 from manager.console.tables.table import BUTTONS, Column, Table
@@ -210,17 +210,12 @@ def revoke(visit: Visit) -> Response:
     here = link("client", name=name)
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Revoke token %(number)s of %(client)s?", number=number, client=name),
-                (
-                    _("It stops working, and its downloads end within seconds."),
-                    _("This cannot be undone; you can issue another token."),
-                ),
-                _("Revoke"),
-                "/console/client/revoke",
-                here,
-                {"name": name, "token": number},
-            )
+            _("Revoke token %(number)s of %(client)s?", number=number, client=name),
+            _("It stops working, and its downloads end within seconds."),
+            _("This cannot be undone; you can issue another token."),
+            button=_("Revoke"),
+            back=here,
+            fields={"name": name, "token": number},
         )
     revoke_token(visit.db, name, _whole(number, "token"), visit.actor, visit.now_ms)
     return visit.go(
@@ -234,17 +229,12 @@ def disable(visit: Visit) -> Response:
     here = link("client", name=name)
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Disable %(name)s?", name=name),
-                (
-                    _("None of its tokens works, and its downloads end within seconds."),
-                    _("It can be enabled again at any time, with the same tokens."),
-                ),
-                _("Disable"),
-                "/console/client/disable",
-                here,
-                {"name": name},
-            )
+            _("Disable %(name)s?", name=name),
+            _("None of its tokens works, and its downloads end within seconds."),
+            _("It can be enabled again at any time, with the same tokens."),
+            button=_("Disable"),
+            back=here,
+            fields={"name": name},
         )
     set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=True)
     return visit.go(here, done=_("%(name)s is disabled.", name=name))

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit
+from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE
 from manager.console.tables.sources import ByCursor
@@ -124,14 +124,11 @@ def remove(visit: Visit) -> Response:
     number = visit.form.get("job", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Remove job %(number)s?", number=number),
-                (_("Its result is no longer available. The client may submit it again."),),
-                _("Remove"),
-                f"{HERE}/remove",
-                HERE,
-                {"job": number},
-            )
+            _("Remove job %(number)s?", number=number),
+            _("Its result is no longer available. The client may submit it again."),
+            button=_("Remove"),
+            back=HERE,
+            fields={"job": number},
         )
     known = number.isascii() and number.isdigit() and len(number) < 19
     remove_job(visit.db, int(number) if known else 0, visit.actor, visit.now_ms)

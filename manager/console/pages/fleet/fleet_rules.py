@@ -10,7 +10,7 @@ from manager.console import figures
 from manager.console.language import _, lazy, ngettext
 from manager.console.listing import Listing
 from manager.console.requests.access import Page
-from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import ID, MOMENT
 from manager.console.tables.sources import InMemory
@@ -115,14 +115,12 @@ def unblock(visit: Visit) -> Response:
         rows = [row for row in fleet_rules_of(visit.db).blocked if row.id == int(line)]
         shown = rows[0].pattern if rows else line
         return visit.ask(
-            Question(
-                _("Remove this line from the block list?"),
-                (shown, _("Agents fetch such URLs again from their next sync on.")),
-                _("Remove"),
-                "/console/fleet-rules/unblock",
-                here,
-                {"number": line, BACK: here},
-            )
+            _("Remove this line from the block list?"),
+            shown,
+            _("Agents fetch such URLs again from their next sync on."),
+            button=_("Remove"),
+            back=here,
+            fields={"number": line, BACK: here},
         )
     remove_blocked(visit.db, int(line), visit.actor, visit.now_ms)
     return visit.go(here, done=_("The line is removed from the block list."))
@@ -142,21 +140,16 @@ def limit(visit: Visit) -> Response:
     if not visit.is_confirmed and asked != fleet_rules_of(visit.db).limits:
         fields = {name: visit.form.get(name, "") for name in LIMITS}
         return visit.ask(
-            Question(
-                _("Set these limits for the whole fleet?"),
-                (
-                    *_limits_said(asked),
-                    _(
-                        "All agents receive them with their next sync; each applies the stricter "
-                        "of these and its site's own limits."
-                    ),
-                ),
-                _("Set the limits"),
-                f"{HERE}/limits",
-                here,
-                {**fields, **({} if shown is None else {"shown": shown}), BACK: here},
-                danger=False,
-            )
+            _("Set these limits for the whole fleet?"),
+            *_limits_said(asked),
+            _(
+                "All agents receive them with their next sync; each applies the stricter "
+                "of these and its site's own limits."
+            ),
+            button=_("Set the limits"),
+            back=here,
+            fields={**fields, **({} if shown is None else {"shown": shown}), BACK: here},
+            danger=False,
         )
     set_limits(visit.db, asked, visit.actor, visit.now_ms, shown)
     return visit.go(here, done=_("Agents receive the limits with their next sync."))

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from manager.console.language import _, lazy, ngettext
 from manager.console.listing import Listing
 from manager.console.requests.access import Page
-from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, AGO, FLAG
 from manager.console.tables.sources import OwnPage
@@ -156,7 +156,7 @@ def save(visit: Visit) -> Response:
     if not restarts and not limits:
         return visit.go(here, done=_("Nothing was changed: these values were already set."))
     if restarts and not visit.is_confirmed:
-        return visit.ask(_question(restarts, limits, here))
+        return _ask(visit, restarts, limits, here)
     for name, (was, pages) in limits.items():
         set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=was)
     for name, pages_too in restarts.items():
@@ -208,7 +208,7 @@ def _shown(form: Mapping[str, str], name: str) -> int:
     return int(text)
 
 
-def _question(restarts: dict[str, bool], limits: Limits, here: str) -> Question:
+def _ask(visit: Visit, restarts: dict[str, bool], limits: Limits, here: str) -> Response:
     also = [_("All pages are fetched again, which adds load on the sites.")]
     emptied = [name for name, pages_too in restarts.items() if pages_too]
     if emptied:
@@ -232,22 +232,19 @@ def _question(restarts: dict[str, bool], limits: Limits, here: str) -> Question:
     for name, (was, pages) in limits.items():
         fields[f"{PAGES_OF}{name}"] = "50" if pages else "all"
         fields[f"{SHOWN}{name}"] = str(was)
-    return Question(
+    return visit.ask(
         _("Restart %(agent)s?", agent=next(iter(restarts)))
         if len(restarts) == 1
         else _("Restart %(number)s agents?", number=len(restarts)),
-        (
-            _named(list(restarts)),
-            _(
-                "Each drops its list, its queue and its record of seen URLs, and fetches its list "
-                "again."
-            ),
-            *also,
+        _named(list(restarts)),
+        _(
+            "Each drops its list, its queue and its record of seen URLs, and fetches its list "
+            "again."
         ),
-        _("Restart"),
-        HERE,
-        here,
-        fields,
+        *also,
+        button=_("Restart"),
+        back=here,
+        fields=fields,
     )
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, ngettext
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.visit import Visit, link
 from manager.operations.hosts.host_merge import merge_host
 from manager.operations.hosts.host_split import Piece, Split, split_host
 from manager.operations.hosts.host_views import HostDetail, host_detail
@@ -44,20 +44,18 @@ def split(visit: Visit) -> Response:
         return visit.go(link("host", host=made.host), done=done)
     fields = {name: visit.form.get(name, "") for name in ("pieces", "interval_s")}
     return visit.ask(
-        Question(
-            ngettext(
-                "Split %(host)s among %(num)s agent?",
-                "Split %(host)s among %(num)s agents?",
-                len(made.pieces),
-                host=made.host,
-            ),
-            (*map(_told, made.pieces), *_consequences(made)),
-            _("Split"),
-            "/console/host/split",
-            link("host", host=made.host),
-            {"host": made.host, **fields},
-            danger=False,
-        )
+        ngettext(
+            "Split %(host)s among %(num)s agent?",
+            "Split %(host)s among %(num)s agents?",
+            len(made.pieces),
+            host=made.host,
+        ),
+        *map(_told, made.pieces),
+        *_consequences(made),
+        button=_("Split"),
+        back=link("host", host=made.host),
+        fields={"host": made.host, **fields},
+        danger=False,
     )
 
 
@@ -68,19 +66,14 @@ def merge(visit: Visit) -> Response:
         detail = host_detail(visit.db, key)
         host = detail.host.key
         return visit.ask(
-            Question(
-                _("Merge the pieces of %(host)s?", host=host),
-                (
-                    *_pieces(detail),
-                    _("From the next round on, the agent with its top directory gets all of it."),
-                    _("The history keeps the owner of each directory. It can be split again."),
-                ),
-                _("Merge"),
-                "/console/host/merge",
-                link("host", host=host),
-                {"host": host},
-                danger=False,
-            )
+            _("Merge the pieces of %(host)s?", host=host),
+            *_pieces(detail),
+            _("From the next round on, the agent with its top directory gets all of it."),
+            _("The history keeps the owner of each directory. It can be split again."),
+            button=_("Merge"),
+            back=link("host", host=host),
+            fields={"host": host},
+            danger=False,
         )
     merge_host(visit.db, key, visit.actor, visit.now_ms)
     return visit.go(link("host", host=key), done=_("%(host)s is one unit again.", host=key))

@@ -10,7 +10,7 @@ from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, ID, MOMENT, STATE, WORD
 from manager.console.tables.sources import InMemory
@@ -165,18 +165,13 @@ def revoke(visit: Visit) -> Response:
     if not visit.is_confirmed:
         used = figures.ago(row.last_used_ms, visit.now_ms) if row.last_used_ms else _("never")
         return visit.ask(
-            Question(
-                _("Revoke %(token)s of %(user)s?", token=row.name, user=row.user),
-                (
-                    _("It was last used: %(when)s.", when=used),
-                    _("The script with this token is refused from its next request on."),
-                    _("This cannot be undone; you can make another token."),
-                ),
-                _("Revoke"),
-                "/console/tokens/revoke",
-                here,
-                {"number": number},
-            )
+            _("Revoke %(token)s of %(user)s?", token=row.name, user=row.user),
+            _("It was last used: %(when)s.", when=used),
+            _("The script with this token is refused from its next request on."),
+            _("This cannot be undone; you can make another token."),
+            button=_("Revoke"),
+            back=here,
+            fields={"number": number},
         )
     revoke_token(visit.db, _holder(visit), row.id, visit.actor, visit.now_ms)
     said = _("%(token)s of %(user)s is revoked.", token=row.name, user=row.user)

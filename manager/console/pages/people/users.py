@@ -12,7 +12,7 @@ from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.words import word
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import MOMENT, STATE, WORD
 from manager.console.tables.sources import InMemory, Whole
@@ -156,20 +156,19 @@ def change_role(visit: Visit) -> Response:
     here, shown = link("user", name=user.name), visit.form.get("shown")
     if role == "admin" and user.role != "admin" and not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Make %(name)s an administrator?", name=user.name),
-                (
-                    _(
-                        "An administrator may do everything: retire agents, roll out releases, "
-                        "distribute data, add users and change their roles, yours too."
-                    ),
-                    _("The role can be changed back at any time."),
-                ),
-                _("Make an administrator"),
-                "/console/user/role",
-                here,
-                {"name": user.name, "role": role, "shown": user.role if shown is None else shown},
-            )
+            _("Make %(name)s an administrator?", name=user.name),
+            _(
+                "An administrator may do everything: retire agents, roll out releases, "
+                "distribute data, add users and change their roles, yours too."
+            ),
+            _("The role can be changed back at any time."),
+            button=_("Make an administrator"),
+            back=here,
+            fields={
+                "name": user.name,
+                "role": role,
+                "shown": user.role if shown is None else shown,
+            },
         )
     set_role(visit.db, user.name, role, visit.actor, visit.now_ms, shown=shown)
     return visit.go(here, done=_("%(name)s is %(role)s now.", name=user.name, role=word(role)))
@@ -181,17 +180,12 @@ def disable(visit: Visit) -> Response:
     here = link("user", name=user.name)
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Disable %(name)s?", name=user.name),
-                (
-                    _("All sessions of this user end at once, and logins are refused."),
-                    _("The user can be enabled again at any time."),
-                ),
-                _("Disable"),
-                "/console/user/disable",
-                here,
-                {"name": user.name},
-            )
+            _("Disable %(name)s?", name=user.name),
+            _("All sessions of this user end at once, and logins are refused."),
+            _("The user can be enabled again at any time."),
+            button=_("Disable"),
+            back=here,
+            fields={"name": user.name},
         )
     set_user_disabled(visit.db, user.name, visit.actor, visit.now_ms, disabled=True)
     return visit.go(here, done=_("%(name)s is disabled.", name=user.name))
@@ -239,17 +233,12 @@ def log_out(visit: Visit) -> Response:
     here = link("user", name=user.name)
     if not session and not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Log %(user)s out everywhere?", user=user.name),
-                (
-                    _("All sessions of this user end at once; unsaved input may be lost."),
-                    _("The password stays, and so do the tokens of scripts."),
-                ),
-                _("Log out everywhere"),
-                "/console/user/log-out",
-                here,
-                {"name": user.name, "session": ""},
-            )
+            _("Log %(user)s out everywhere?", user=user.name),
+            _("All sessions of this user end at once; unsaved input may be lost."),
+            _("The password stays, and so do the tokens of scripts."),
+            button=_("Log out everywhere"),
+            back=here,
+            fields={"name": user.name, "session": ""},
         )
     end_sessions(visit.db, user.name, visit.actor, visit.now_ms, session)
     if session:

@@ -19,7 +19,7 @@ from manager.console.pages.planning.plan_tables import COSTS, METHODS, MOVES, PL
 from manager.console.pages.planning.plan_undo import stale_page
 from manager.console.pages.planning.spanning_tree import shown_tree
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, share, whole_number
+from manager.console.requests.visit import Visit, share, whole_number
 from manager.db.planning.plans import PlanRow
 from manager.errors import StalePlanError
 from manager.operations.people.audit_log import audit_page
@@ -123,31 +123,26 @@ def apply(visit: Visit) -> Response:
             return stale_page(visit, plan, changes)
         stands = undoable(visit.db) or 0
         return visit.ask(
-            Question(
-                _("Apply plan %(number)s?", number=number),
-                (
-                    ngettext(
-                        "%(num)s of %(units)s units gets another owner.",
-                        "%(num)s of %(units)s units get another owner.",
-                        plan.moves,
-                        units=figures.count(plan.units),
-                    ),
-                    _(
-                        "The expected makespan is %(time)s.",
-                        time=figures.duration(plan.makespan_ms),
-                    ),
-                    _(
-                        "The present agent continues to fetch a unit until it acknowledges a list "
-                        "without it."
-                    ),
-                    *(_since(change) for change in changes),
-                ),
-                _("Apply"),
-                f"{here}/apply",
-                here,
-                {"standing": str(stands)},
-                danger=False,
-            )
+            _("Apply plan %(number)s?", number=number),
+            ngettext(
+                "%(num)s of %(units)s units gets another owner.",
+                "%(num)s of %(units)s units get another owner.",
+                plan.moves,
+                units=figures.count(plan.units),
+            ),
+            _(
+                "The expected makespan is %(time)s.",
+                time=figures.duration(plan.makespan_ms),
+            ),
+            _(
+                "The present agent continues to fetch a unit until it acknowledges a list "
+                "without it."
+            ),
+            *(_since(change) for change in changes),
+            button=_("Apply"),
+            back=here,
+            fields={"standing": str(stands)},
+            danger=False,
         )
     try:
         moved = apply_plan(

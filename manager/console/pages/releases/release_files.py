@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from manager.console.language import _, ngettext
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.visit import Visit, link
 from manager.operations.releases.releases import begin_releases, revoke, take_next
 from manager.operations.releases.rollouts import offers
 from shared.errors import FormatError
@@ -36,21 +36,16 @@ def take_away(visit: Visit) -> Response:
     if not visit.is_confirmed:
         running = sum(one.running == version for one in offers(visit.db))
         return visit.ask(
-            Question(
-                _("Revoke %(version)s at all sites?", version=version),
-                (
-                    _("No site installs it again, and it can never be published again."),
-                    ngettext(
-                        "%(num)s agent runs it now, and gets the next release that is offered.",
-                        "%(num)s agents run it now, and get the next release that is offered.",
-                        running,
-                    ),
-                ),
-                _("Revoke the release"),
-                "/console/releases/revoke",
-                link("releases"),
-                {"version": version, "targets": targets.decode()},
-            )
+            _("Revoke %(version)s at all sites?", version=version),
+            _("No site installs it again, and it can never be published again."),
+            ngettext(
+                "%(num)s agent runs it now, and gets the next release that is offered.",
+                "%(num)s agents run it now, and get the next release that is offered.",
+                running,
+            ),
+            button=_("Revoke the release"),
+            back=link("releases"),
+            fields={"version": version, "targets": targets.decode()},
         )
     revoke(visit.db, visit.door.signing, version, targets, visit.actor, visit.now_ms)
     return visit.go(link("releases"), done=_("%(version)s is revoked.", version=version))

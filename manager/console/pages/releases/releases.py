@@ -18,7 +18,7 @@ from manager.console.listing import Listing
 from manager.console.messages.sentences import actor
 from manager.console.pages.releases.release_keys import KEYS, key_line
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import BYTES, MOMENT, NUMBER, STATE
 from manager.console.tables.sources import InMemory
@@ -241,30 +241,23 @@ def stop(visit: Visit) -> Response:
         line = _of(visit, version)
         waiting = sum(one.is_due and one.offered == version for one in offers(visit.db))
         return visit.ask(
-            Question(
-                _("Halt %(version)s?", version=version),
-                (
-                    ngettext(
-                        "%(num)s agent that was offered it and does not run it yet keeps its "
-                        "version.",
-                        "%(num)s agents that were offered it and do not run it yet keep their "
-                        "versions.",
-                        waiting,
-                    ),
-                    ngettext(
-                        "%(num)s agent that runs it keeps it. To remove it there too, revoke it: "
-                        "that needs the key of releases.",
-                        "%(num)s agents that run it keep it. To remove it there too, revoke it: "
-                        "that needs the key of releases.",
-                        line.running,
-                    ),
-                    _("You can resume it at any time."),
-                ),
-                _("Halt"),
-                "/console/releases/halt",
-                link("releases"),
-                {"version": version},
-            )
+            _("Halt %(version)s?", version=version),
+            ngettext(
+                "%(num)s agent that was offered it and does not run it yet keeps its version.",
+                "%(num)s agents that were offered it and do not run it yet keep their versions.",
+                waiting,
+            ),
+            ngettext(
+                "%(num)s agent that runs it keeps it. To remove it there too, revoke it: "
+                "that needs the key of releases.",
+                "%(num)s agents that run it keep it. To remove it there too, revoke it: "
+                "that needs the key of releases.",
+                line.running,
+            ),
+            _("You can resume it at any time."),
+            button=_("Halt"),
+            back=link("releases"),
+            fields={"version": version},
         )
     halt(visit.db, version, visit.actor, visit.now_ms)
     return visit.go(
@@ -280,27 +273,22 @@ def widen(visit: Visit) -> Response:
         line = _of(visit, version)
         check_shown(line.row, shown)
         return visit.ask(
-            Question(
-                _("Offer %(version)s to %(ring)s?", version=version, ring=_ring(ring)),
-                (
-                    *_offered_now(visit, line.row),
-                    _(
-                        "Agents check for their release daily, install it themselves, and roll "
-                        "back if no sync succeeds."
-                    ),
-                    ngettext(
-                        "%(num)s agent runs it now; %(failed)s tried it and failed.",
-                        "%(num)s agents run it now; %(failed)s tried it and failed.",
-                        line.running,
-                        failed=number(line.failed),
-                    ),
-                ),
-                _("Offer"),
-                "/console/releases/rollout",
-                link("releases"),
-                {"version": version, "ring": ring, "shown": line.shown},
-                danger=False,
-            )
+            _("Offer %(version)s to %(ring)s?", version=version, ring=_ring(ring)),
+            *_offered_now(visit, line.row),
+            _(
+                "Agents check for their release daily, install it themselves, and roll "
+                "back if no sync succeeds."
+            ),
+            ngettext(
+                "%(num)s agent runs it now; %(failed)s tried it and failed.",
+                "%(num)s agents run it now; %(failed)s tried it and failed.",
+                line.running,
+                failed=number(line.failed),
+            ),
+            button=_("Offer"),
+            back=link("releases"),
+            fields={"version": version, "ring": ring, "shown": line.shown},
+            danger=False,
         )
     roll_out(visit.db, version, ring, visit.actor, visit.now_ms, shown=shown)
     return visit.go(
@@ -344,24 +332,19 @@ def minimum(visit: Visit) -> Response:
             version_key(version)
         below = sum(too_old(version, one.running) for one in offers(visit.db))
         return visit.ask(
-            Question(
-                _("Stop work for agents below %(version)s?", version=version),
-                (
-                    ngettext(
-                        "%(num)s agent runs an older version now: its syncs are refused, and its "
-                        "units go to others.",
-                        "%(num)s agents run an older version now: their syncs are refused, and "
-                        "their units go to others.",
-                        below,
-                    ),
-                    _("Pages that they have fetched are still accepted."),
-                    _("Use this for incompatible versions only; it can be lifted at any time."),
-                ),
-                _("Set the lowest version"),
-                "/console/releases/minimum",
-                link("releases"),
-                {"version": version} | ({} if shown is None else {"shown": shown}),
-            )
+            _("Stop work for agents below %(version)s?", version=version),
+            ngettext(
+                "%(num)s agent runs an older version now: its syncs are refused, and its "
+                "units go to others.",
+                "%(num)s agents run an older version now: their syncs are refused, and "
+                "their units go to others.",
+                below,
+            ),
+            _("Pages that they have fetched are still accepted."),
+            _("Use this for incompatible versions only; it can be lifted at any time."),
+            button=_("Set the lowest version"),
+            back=link("releases"),
+            fields={"version": version} | ({} if shown is None else {"shown": shown}),
         )
     set_minimum_version(visit.db, version, visit.actor, visit.now_ms, shown=shown)
     said = _("Agents below %(version)s get no work.", version=version)

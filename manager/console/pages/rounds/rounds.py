@@ -28,7 +28,7 @@ from manager.console.pages.rounds.round_tables import (
 )
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link, share, whole_number
+from manager.console.requests.visit import Visit, link, share, whole_number
 from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
 from manager.operations.rounds.round_history import past_rounds
@@ -153,18 +153,13 @@ def cancel(visit: Visit) -> Response:
     current = current_round(visit.db)
     if current is not None and not visit.is_confirmed and meant in (None, current.number):
         return visit.ask(
-            Question(
-                _("Cancel round %(number)s?", number=current.number),
-                (
-                    _("Agents stop fetching with their next lists."),
-                    _("Measurements and captures stay; the next round starts from the beginning."),
-                ),
-                _("Cancel the round"),
-                f"{HERE}/cancel",
-                f"{HERE}/{current.number}",
-                {"round": str(current.number)},
-                {"reason": reason},
-            )
+            _("Cancel round %(number)s?", number=current.number),
+            _("Agents stop fetching with their next lists."),
+            _("Measurements and captures stay; the next round starts from the beginning."),
+            button=_("Cancel the round"),
+            back=f"{HERE}/{current.number}",
+            fields={"round": str(current.number)},
+            shown={"reason": reason},
         )
     number = cancel_round(visit.db, visit.actor, visit.now_ms, reason, meant=meant)
     return visit.go(f"{HERE}/{number}", done=_("Round %(number)s is cancelled.", number=number))

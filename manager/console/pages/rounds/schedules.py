@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.messages.sentences import sentence_of
 from manager.console.messages.words import run
-from manager.console.requests.visit import Question, Visit
+from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
 from manager.console.tables.table import Column
 from manager.db.rounds.schedules import Schedule
@@ -58,14 +58,11 @@ def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) ->
     number = visit.form.get("schedule", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Remove schedule %(number)s?", number=number),
-                (warning,),
-                _("Remove"),
-                f"{here}/schedules/remove",
-                here,
-                {"schedule": number},
-            )
+            _("Remove schedule %(number)s?", number=number),
+            warning,
+            button=_("Remove"),
+            back=here,
+            fields={"schedule": number},
         )
     timetable.remove(visit.db, number_of(number), visit.actor, visit.now_ms)
     return visit.go(here, done=_("Schedule %(number)s is removed.", number=number))

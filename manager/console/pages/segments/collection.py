@@ -21,7 +21,7 @@ from manager.console.pages.segments.collection_forms import (
 )
 from manager.console.pages.segments.collection_tables import ORDERS, SCHEDULES
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit
+from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE
 from manager.console.tables.sources import ByCursor
@@ -185,14 +185,11 @@ def give_up(visit: Visit) -> Response:
     number = visit.form.get("transfer", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Cancel transfer %(number)s?", number=number),
-                (_("The received part is deleted; its agent starts again with its next order."),),
-                _("Cancel the transfer"),
-                f"{HERE}/transfers/give-up",
-                HERE,
-                {"transfer": number},
-            )
+            _("Cancel transfer %(number)s?", number=number),
+            _("The received part is deleted; its agent starts again with its next order."),
+            button=_("Cancel the transfer"),
+            back=HERE,
+            fields={"transfer": number},
         )
     cancel_transfer(visit.db, visit.door.parts, number_of(number), visit.actor, visit.now_ms)
     return visit.go(HERE, done=_("Transfer %(number)s is cancelled.", number=number))

@@ -18,7 +18,7 @@ from manager.console.pages.segments.collection_forms import (
 )
 from manager.console.pages.segments.collection_tables import ORDERS
 from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.visit import Visit, link
 from manager.console.tables.sources import BEFORE, before_of
 from manager.operations.segments.collection_orders import (
     cancel_order,
@@ -61,23 +61,20 @@ def _ask_all(visit: Visit) -> Response:
     if not visit.is_confirmed:
         asked.check()
         return visit.ask(
-            Question(
-                _("Ask all agents to send?"),
-                (
-                    ngettext(
-                        "%(num)s agent receives the order with its next sync.",
-                        "%(num)s agents receive the order with their next syncs.",
-                        len(names_that_hear(visit)),
-                    ),
-                    f"{word(asked.condition)}: {CONDITION_WORDS[asked.condition]}",
-                    _("Agents with too many open orders are left out."),
-                ),
-                _("Order now"),
-                f"{HERE}/orders",
-                HERE,
-                {name: visit.form.get(name, "") for name in ("condition", "first", "end", "pull")},
-                danger=False,
-            )
+            _("Ask all agents to send?"),
+            ngettext(
+                "%(num)s agent receives the order with its next sync.",
+                "%(num)s agents receive the order with their next syncs.",
+                len(names_that_hear(visit)),
+            ),
+            f"{word(asked.condition)}: {CONDITION_WORDS[asked.condition]}",
+            _("Agents with too many open orders are left out."),
+            button=_("Order now"),
+            back=HERE,
+            fields={
+                name: visit.form.get(name, "") for name in ("condition", "first", "end", "pull")
+            },
+            danger=False,
         )
     done = collect_all_now(visit.db, asked, visit.actor, visit.now_ms)
     said = [asked_words(done.asked)]

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
 from manager.console.requests.access import Page
-from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import HOST, MOMENT, NUMBER
 from manager.console.tables.sources import ByCursor
@@ -65,22 +65,17 @@ def withdraw(visit: Visit) -> Response:
         raise FormatError("console.withdrawal_reason_missing").about("reason")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Withdraw %(host)s?", host=host),
-                (
-                    _("It is no longer crawled, and agents delete their data of it."),
-                    _(
-                        "From now on, requests for segments, indexes, results and lists that hold "
-                        "it are answered 410."
-                    ),
-                    _("The next compaction deletes its captures permanently."),
-                    _("http and https are two hosts: withdraw both."),
-                ),
-                _("Withdraw"),
-                HERE,
-                here,
-                {"host": host, "reason": reason, BACK: here},
-            )
+            _("Withdraw %(host)s?", host=host),
+            _("It is no longer crawled, and agents delete their data of it."),
+            _(
+                "From now on, requests for segments, indexes, results and lists that hold "
+                "it are answered 410."
+            ),
+            _("The next compaction deletes its captures permanently."),
+            _("http and https are two hosts: withdraw both."),
+            button=_("Withdraw"),
+            back=here,
+            fields={"host": host, "reason": reason, BACK: here},
         )
     exclude_host(visit.db, host, reason, visit.actor, visit.now_ms)
     return visit.go(here, done=_("%(host)s is withdrawn.", host=host))
