@@ -39,7 +39,7 @@ from manager.console.pages.segments import (
     trash,
     withdrawn_hosts,
 )
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.tables.table import Table, TablePage
 
 __all__ = ["PAGES", "TABLES"]

@@ -8,7 +8,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import Words, lazy
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import MOMENT
 from manager.console.tables.sources import Whole

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
 from manager.console.messages.setting_values import ShownSetting, shown_meaning, shown_setting
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, FLAG, MOMENT, SENTENCE
@@ -120,7 +120,7 @@ def forget(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("POST", "/managers/forget", "admin", forget),
+    Page("POST", "/managers/forget", "admin", forget, form="/settings"),
     *SETTINGS.pages(show),
     *MANAGERS.files(),
 )

@@ -16,7 +16,7 @@ from manager.console.csv_export import Cell
 from manager.console.language import Words, lazy
 from manager.console.listing import LISTED, Cut, Listing, read_listing
 from manager.console.rendering import finished, marks
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.files import file_response
 from manager.console.tables.filters import Filter

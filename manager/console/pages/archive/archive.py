@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
 from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, BYTES, MOMENT, NUMBER, STATE
@@ -184,7 +184,7 @@ def register(visit: Visit) -> Response:
 
 PAGES: Final = (
     *CLIENTS.pages(show),
-    Page("POST", "/scrub", "admin", scrub),
+    Page("POST", "/scrub", "admin", scrub, form="/data"),
     Page("GET", "/new-client", "admin", show_new),
-    Page("POST", "/new-client", "admin", register),
+    Page("POST", "/new-client", "admin", register, form="/new-client"),
 )

@@ -7,7 +7,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import lazy
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import BYTES, FLAG, ID, MOMENT, NUMBER
 from manager.console.tables.sources import Whole

@@ -10,7 +10,7 @@ from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.pages.archive.archive import party_of
 from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, STATE
 from manager.console.tables.sources import Whole
@@ -250,8 +250,8 @@ def enable(visit: Visit) -> Response:
 PAGES: Final = (
     Page("GET", "/client", "viewer", show, query=("name",)),
     *TOKENS.files(),
-    Page("POST", "/client/token", "admin", issue),
-    Page("POST", "/client/revoke", "admin", revoke),
-    Page("POST", "/client/disable", "admin", disable),
-    Page("POST", "/client/enable", "admin", enable),
+    Page("POST", "/client/token", "admin", issue, form="/client?name={name}"),
+    Page("POST", "/client/revoke", "admin", revoke, form="/client?name={name}"),
+    Page("POST", "/client/disable", "admin", disable, form="/client?name={name}"),
+    Page("POST", "/client/enable", "admin", enable, form="/client?name={name}"),
 )

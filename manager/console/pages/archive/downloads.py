@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE
@@ -138,5 +138,5 @@ def remove(visit: Visit) -> Response:
 PAGES: Final = (
     *DOWNLOADS.pages(show_downloads),
     *JOBS.pages(show_jobs),
-    Page("POST", "/archive-jobs/remove", "admin", remove),
+    Page("POST", "/archive-jobs/remove", "admin", remove, form="/archive-jobs"),
 )

@@ -12,7 +12,7 @@ from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.messages.sentences import sentence_of
 from manager.console.notices import Notice, agent_notices, detail_text, few_notices
 from manager.console.pages.fleet.agent_tables import ROUNDS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link, whole_number
 from manager.operations.fleet.agent_rounds import rounds_of_agent
 from manager.operations.fleet.agents import (
@@ -284,10 +284,10 @@ def _windows(text: str) -> list[str]:
 
 PAGES: Final = (
     Page("GET", "/agent", "viewer", show, query=("name",)),
-    Page("POST", "/agent/command", "operator", command),
-    Page("POST", "/agent/retire", "admin", retire_agent),
-    Page("POST", "/agent/believe", "operator", believe),
-    Page("POST", "/agent/list-limit", "operator", limit_list),
-    Page("POST", "/agent/sending", "operator", limit),
-    Page("POST", "/agent/position", "operator", place),
+    Page("POST", "/agent/command", "operator", command, form="/agent?name={name}"),
+    Page("POST", "/agent/retire", "admin", retire_agent, form="/agent?name={name}"),
+    Page("POST", "/agent/believe", "operator", believe, form="/agent?name={name}"),
+    Page("POST", "/agent/list-limit", "operator", limit_list, form="/agent?name={name}"),
+    Page("POST", "/agent/sending", "operator", limit, form="/agent?name={name}"),
+    Page("POST", "/agent/position", "operator", place, form="/agent?name={name}"),
 )

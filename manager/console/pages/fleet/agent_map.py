@@ -20,7 +20,7 @@ from manager.console.language import _, number
 from manager.console.listing import Listing
 from manager.console.messages.words import word
 from manager.console.pages.fleet.agents import AGENTS, matching
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
 from shared.frozen import frozen

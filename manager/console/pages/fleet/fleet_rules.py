@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, lazy, ngettext
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import ID, MOMENT
@@ -185,7 +185,7 @@ def _number(visit: Visit, name: str) -> float | None:
 
 PAGES: Final = (
     *BLOCKED.pages(show, "url", "pattern"),
-    Page("POST", "/fleet-rules/block", "operator", block),
-    Page("POST", "/fleet-rules/unblock", "operator", unblock),
-    Page("POST", "/fleet-rules/limits", "operator", limit),
+    Page("POST", "/fleet-rules/block", "operator", block, form="/fleet-rules"),
+    Page("POST", "/fleet-rules/unblock", "operator", unblock, form="/fleet-rules"),
+    Page("POST", "/fleet-rules/limits", "operator", limit, form="/fleet-rules"),
 )

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, ngettext
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.operations.identity.enrolment import JoinToken, issue_join_token, revoke_join_token
 from manager.operations.identity.join_tokens import join_token_status
@@ -81,7 +81,7 @@ def _page(
 
 PAGES: Final = (
     Page("GET", "/new-agent", "admin", show, query=("name",)),
-    Page("POST", "/new-agent", "admin", issue),
+    Page("POST", "/new-agent", "admin", issue, form="/new-agent"),
     Page("GET", "/join-token", "admin", show_token, query=("name", "token")),
-    Page("POST", "/join-token/revoke", "admin", revoke),
+    Page("POST", "/join-token/revoke", "admin", revoke, form="/agents"),
 )

@@ -11,7 +11,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import lazy
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import BYTES, NUMBER
 from manager.console.tables.sources import Whole
@@ -71,6 +71,6 @@ CONTRADICTED: Final[Table[Contradiction]] = Table(
 
 
 PAGES: Final = (
-    Page("POST", "/agent/compare", "operator", compare),
+    Page("POST", "/agent/compare", "operator", compare, form="/agent?name={name}"),
     *CONTRADICTED.files(),
 )

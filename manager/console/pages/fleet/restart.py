@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from manager.console.language import _, lazy, ngettext
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, AGO, FLAG
@@ -288,5 +288,5 @@ def _said(restarts: dict[str, bool], limits: Limits) -> str:
 
 PAGES: Final = (
     *RESTARTS.pages(show),
-    Page("POST", "/restart", "operator", save),
+    Page("POST", "/restart", "operator", save, form="/restart"),
 )

@@ -14,7 +14,7 @@ from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _
 from manager.console.messages.words import word
 from manager.console.pages.drawing_files import drawing_file
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import FIGURE, MOMENT
 from manager.console.tables.sources import Whole

@@ -12,7 +12,7 @@ from manager.console.language import _, lazy, plazy
 from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.sentences import sentence_of
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
@@ -226,9 +226,9 @@ def test(visit: Visit) -> Response:
 PAGES: Final = (
     *ALERTS.pages(show),
     *WINDOWS.files(),
-    Page("POST", "/alerts/silence", "operator", silence_one),
-    Page("POST", "/alerts/windows", "operator", add),
-    Page("POST", "/alerts/end", "operator", end),
-    Page("POST", "/alerts/speak", "operator", quiet),
-    Page("POST", "/alerts/test", "operator", test),
+    Page("POST", "/alerts/silence", "operator", silence_one, form="/alerts"),
+    Page("POST", "/alerts/windows", "operator", add, form="/alerts"),
+    Page("POST", "/alerts/end", "operator", end, form="/alerts"),
+    Page("POST", "/alerts/speak", "operator", quiet, form="/alerts"),
+    Page("POST", "/alerts/test", "operator", test, form="/alerts"),
 )

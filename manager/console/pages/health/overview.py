@@ -24,7 +24,7 @@ from manager.console.notices import (
 from manager.console.pages.health.activity import activity_of
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.pages.rounds.round_tables import PROGRESS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_alerts
 from manager.operations.fleet.agents import AgentView, agent_views

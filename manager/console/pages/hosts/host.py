@@ -23,7 +23,7 @@ from manager.console.pages.hosts.host_tables import (
     newest_owners,
     newest_sums,
 )
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.db.hosts.hosts import HostRow
 from manager.operations.archive.archive_figures import segments_with_host
@@ -357,11 +357,11 @@ def _choice(visit: Visit, what: str) -> tuple[str, str, str]:
 
 PAGES: Final = (
     Page("GET", "/host", "viewer", show, query=("host",)),
-    Page("POST", "/host/exclude", "operator", exclude),
-    Page("POST", "/host/include", "operator", include),
-    Page("POST", "/host/resolve", "operator", resolve),
-    Page("POST", "/host/move", "operator", move),
-    Page("POST", "/host/unpin", "operator", unpin),
-    Page("POST", "/host/ban", "operator", ban),
-    Page("POST", "/host/lift-ban", "operator", lift),
+    Page("POST", "/host/exclude", "operator", exclude, form="/host?host={host}"),
+    Page("POST", "/host/include", "operator", include, form="/host?host={host}"),
+    Page("POST", "/host/resolve", "operator", resolve, form="/host?host={host}"),
+    Page("POST", "/host/move", "operator", move, form="/host?host={unit}"),
+    Page("POST", "/host/unpin", "operator", unpin, form="/host?host={unit}"),
+    Page("POST", "/host/ban", "operator", ban, form="/host?host={host}"),
+    Page("POST", "/host/lift-ban", "operator", lift, form="/host?host={host}"),
 )

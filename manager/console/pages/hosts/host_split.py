@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, ngettext
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.operations.hosts.host_merge import merge_host
 from manager.operations.hosts.host_split import Piece, Split, split_host
@@ -142,6 +142,6 @@ def _whole(visit: Visit, name: str) -> int | None:
 
 
 PAGES: Final = (
-    Page("POST", "/host/split", "operator", split),
-    Page("POST", "/host/merge", "operator", merge),
+    Page("POST", "/host/split", "operator", split, form="/host?host={host}"),
+    Page("POST", "/host/merge", "operator", merge, form="/host?host={host}"),
 )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console.language import _, lazy, ngettext, number
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, HOST, KBYTES, MOMENT, NUMBER, SENTENCE, STATE
@@ -141,6 +141,6 @@ def add(visit: Visit) -> Response:
 PAGES: Final = (
     *HOSTS.pages(show),
     Page("GET", "/add-hosts", "operator", show_add),
-    Page("POST", "/add-hosts", "operator", add),
-    Page("POST", "/hosts/resolve", "operator", resolve),
+    Page("POST", "/add-hosts", "operator", add, form="/add-hosts"),
+    Page("POST", "/hosts/resolve", "operator", resolve, form="/hosts"),
 )

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import lazy
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER
@@ -114,5 +114,5 @@ def take(visit: Visit) -> Response:
 
 PAGES: Final = (
     *REPORTS.pages(show),
-    Page("POST", "/reports/take", "operator", take),
+    Page("POST", "/reports/take", "operator", take, form="/reports"),
 )

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from manager.console.language import _
 from manager.console.pages.people.sessions import keep_device
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.errors import ForbiddenError
 from manager.operations.people.api_tokens import Holder
@@ -51,5 +51,5 @@ def change(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/own-password", "viewer", show),
-    Page("POST", "/own-password", "viewer", change, looks_at_password=True),
+    Page("POST", "/own-password", "viewer", change, looks_at_password=True, form="/own-password"),
 )

@@ -15,7 +15,8 @@ from manager.console import figures
 from manager.console.language import _
 from manager.console.messages.sentences import sentence_of
 from manager.console.requests import cookies
-from manager.console.requests.access import Page, ask_again, login_page, safe_target
+from manager.console.requests.access import ask_again, login_page, safe_target
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.errors import ForbiddenError, SlowDownError, UnknownKeyError
 from manager.operations.people import users

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, ID, MOMENT, STATE, WORD
@@ -180,6 +180,6 @@ def revoke(visit: Visit) -> Response:
 
 PAGES: Final = (
     *TOKENS.pages(show),
-    Page("POST", "/tokens", "viewer", make),
-    Page("POST", "/tokens/revoke", "viewer", revoke),
+    Page("POST", "/tokens", "viewer", make, form="/tokens"),
+    Page("POST", "/tokens/revoke", "viewer", revoke, form="/tokens"),
 )

@@ -11,7 +11,7 @@ from manager.console.language import _, lazy
 from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.words import word
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import MOMENT, STATE, WORD
@@ -249,13 +249,13 @@ def log_out(visit: Visit) -> Response:
 PAGES: Final = (
     *USERS.pages(show),
     Page("GET", "/new-user", "admin", show_new),
-    Page("POST", "/new-user", "admin", add),
+    Page("POST", "/new-user", "admin", add, form="/new-user"),
     Page("GET", "/user", "admin", show_user, query=("name",)),
     *SESSIONS.files(),
-    Page("POST", "/user/role", "admin", change_role),
-    Page("POST", "/user/disable", "admin", disable),
-    Page("POST", "/user/enable", "admin", enable),
+    Page("POST", "/user/role", "admin", change_role, form="/user?name={name}"),
+    Page("POST", "/user/disable", "admin", disable, form="/user?name={name}"),
+    Page("POST", "/user/enable", "admin", enable, form="/user?name={name}"),
     Page("GET", "/user/password", "admin", show_password, query=("name",)),
-    Page("POST", "/user/password", "admin", set_password),
-    Page("POST", "/user/log-out", "admin", log_out),
+    Page("POST", "/user/password", "admin", set_password, form="/user/password?name={name}"),
+    Page("POST", "/user/log-out", "admin", log_out, form="/user?name={name}"),
 )

@@ -21,7 +21,7 @@ from manager.console.pages.planning.cost_bars import cost_bars
 from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.plan_tables import COSTS
 from manager.console.pages.planning.spanning_tree import shown_tree
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import DURATION, ID, MOMENT, WORD
 from manager.console.tables.sources import Whole

@@ -11,7 +11,7 @@ from manager.console.language import _
 from manager.console.pages.planning.change_words import change_words
 from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.plan_tables import MOVES
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, whole_number
 from manager.db.planning.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
@@ -67,4 +67,4 @@ def stale_page(
     )
 
 
-PAGES: Final = (Page("POST", "/plans/undo", "operator", undo),)
+PAGES: Final = (Page("POST", "/plans/undo", "operator", undo, form="/plans/{plan}"),)

@@ -18,7 +18,7 @@ from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.plan_tables import COSTS, METHODS, MOVES, PLANS
 from manager.console.pages.planning.plan_undo import stale_page
 from manager.console.pages.planning.spanning_tree import shown_tree
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, share, whole_number
 from manager.db.planning.plans import PlanRow
 from manager.errors import StalePlanError
@@ -180,9 +180,9 @@ def _applied_already(visit: Visit, plan: PlanRow) -> str:
 
 PAGES: Final = (
     *PLANS.pages(show),
-    Page("POST", "/plans", "operator", make),
+    Page("POST", "/plans", "operator", make, form="/balance"),
     *plan_undo.PAGES,
     *MOVES.pages(show_plan, "edges"),
     Page("GET", "/plans/{number:int}/costs.svg", "viewer", costs_file),
-    Page("POST", "/plans/{number:int}/apply", "operator", apply),
+    Page("POST", "/plans/{number:int}/apply", "operator", apply, form="/plans/{number}"),
 )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console.language import _, ngettext, number
 from manager.console.pages.planning.probe_pairs import days_of
 from manager.console.pages.planning.probes import COVERAGE
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.operations.planning.requested_probes import ORDERS_MOST, Ordered, order_probes
 
@@ -99,4 +99,4 @@ def _told(done: Ordered) -> str:
     return " ".join(said)
 
 
-PAGES: Final = (Page("POST", "/probes/order", "operator", order),)
+PAGES: Final = (Page("POST", "/probes/order", "operator", order, form="/probes"),)

@@ -12,7 +12,7 @@ from manager.console.language import lazy
 from manager.console.listing import Listing
 from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.plan_tables import FLOWS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, DURATION, FIGURE, NUMBER

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, FLAG, MOMENT, SENTENCE
@@ -151,6 +151,6 @@ def pin(visit: Visit) -> Response:
 
 PAGES: Final = (
     *AGENTS.pages(show),
-    Page("POST", "/release-agents/canary", "admin", canary),
-    Page("POST", "/release-agents/pin", "admin", pin),
+    Page("POST", "/release-agents/canary", "admin", canary, form="/release-agents"),
+    Page("POST", "/release-agents/pin", "admin", pin, form="/release-agents"),
 )

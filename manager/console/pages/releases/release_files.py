@@ -11,7 +11,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, ngettext
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.operations.releases.releases import begin_releases, revoke, take_next
 from manager.operations.releases.rollouts import offers
@@ -73,7 +73,7 @@ def _file(visit: Visit, name: str, *, optional: bool = False) -> bytes:
 
 
 PAGES: Final = (
-    Page("POST", "/releases/init", "admin", begin),
-    Page("POST", "/releases/revoke", "admin", take_away),
-    Page("POST", "/releases/rotate", "admin", renew),
+    Page("POST", "/releases/init", "admin", begin, form="/releases"),
+    Page("POST", "/releases/revoke", "admin", take_away, form="/releases"),
+    Page("POST", "/releases/rotate", "admin", renew, form="/releases"),
 )

@@ -17,7 +17,7 @@ from manager.console.language import _, lazy, ngettext, number
 from manager.console.listing import Listing
 from manager.console.messages.sentences import actor
 from manager.console.pages.releases.release_keys import KEYS, key_line
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import BYTES, MOMENT, NUMBER, STATE
@@ -353,7 +353,7 @@ def minimum(visit: Visit) -> Response:
 
 PAGES: Final = (
     *RELEASES.pages(show),
-    Page("POST", "/releases/halt", "admin", stop),
-    Page("POST", "/releases/rollout", "admin", widen),
-    Page("POST", "/releases/minimum", "admin", minimum),
+    Page("POST", "/releases/halt", "admin", stop, form="/releases"),
+    Page("POST", "/releases/rollout", "admin", widen, form="/releases"),
+    Page("POST", "/releases/minimum", "admin", minimum, form="/releases"),
 )

@@ -27,7 +27,7 @@ from manager.console.pages.rounds.round_tables import (
     matching_agents,
 )
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link, share, whole_number
 from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
@@ -207,9 +207,9 @@ PAGES: Final = (
     *ROUNDS.pages(show, "edit"),
     *AGENTS.pages(show_round),
     Page("GET", "/rounds/{number:int}/agents.svg", "viewer", agents_file),
-    Page("POST", "/rounds/start", "operator", start),
-    Page("POST", "/rounds/cancel", "operator", cancel),
-    Page("POST", "/rounds/schedules", "operator", add),
-    Page("POST", "/rounds/schedules/change", "operator", change),
-    Page("POST", "/rounds/schedules/remove", "operator", remove),
+    Page("POST", "/rounds/start", "operator", start, form="/rounds"),
+    Page("POST", "/rounds/cancel", "operator", cancel, form="/rounds"),
+    Page("POST", "/rounds/schedules", "operator", add, form="/rounds"),
+    Page("POST", "/rounds/schedules/change", "operator", change, form="/rounds?edit={schedule}"),
+    Page("POST", "/rounds/schedules/remove", "operator", remove, form="/rounds"),
 )

@@ -20,7 +20,7 @@ from manager.console.pages.segments.collection_forms import (
     names_that_hear,
 )
 from manager.console.pages.segments.collection_tables import ORDERS, SCHEDULES
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE
@@ -197,9 +197,15 @@ def give_up(visit: Visit) -> Response:
 
 PAGES: Final = (
     *TRANSFERS.pages(show, "edit"),
-    Page("POST", "/collection/schedules", "operator", add),
-    Page("POST", "/collection/schedules/change", "operator", change),
-    Page("POST", "/collection/schedules/run", "operator", run_now),
-    Page("POST", "/collection/schedules/remove", "operator", remove),
-    Page("POST", "/collection/transfers/give-up", "operator", give_up),
+    Page("POST", "/collection/schedules", "operator", add, form="/collection"),
+    Page(
+        "POST",
+        "/collection/schedules/change",
+        "operator",
+        change,
+        form="/collection?edit={schedule}",
+    ),
+    Page("POST", "/collection/schedules/run", "operator", run_now, form="/collection"),
+    Page("POST", "/collection/schedules/remove", "operator", remove, form="/collection"),
+    Page("POST", "/collection/transfers/give-up", "operator", give_up, form="/collection"),
 )

@@ -17,7 +17,7 @@ from manager.console.pages.segments.collection_forms import (
     names_that_hear,
 )
 from manager.console.pages.segments.collection_tables import ORDERS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.sources import BEFORE, before_of
 from manager.operations.segments.collection_orders import (
@@ -106,6 +106,6 @@ def _back(visit: Visit) -> str:
 
 PAGES: Final = (
     *ORDERS.pages(show),
-    Page("POST", "/collection/orders", "operator", ask_now),
-    Page("POST", "/collection/orders/cancel", "operator", cancel),
+    Page("POST", "/collection/orders", "operator", ask_now, form="/collection"),
+    Page("POST", "/collection/orders/cancel", "operator", cancel, form="/collection"),
 )

@@ -9,7 +9,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy, ngettext
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import BYTES, MOMENT, PATH
 from manager.console.tables.sources import Whole
@@ -145,6 +145,6 @@ def adopt(visit: Visit) -> Response:
 PAGES: Final = (
     Page("GET", "/trash", "viewer", show, query=("day",)),
     *FILES.files(),
-    Page("POST", "/trash/put-back", "admin", put_back),
-    Page("POST", "/trash/adopt", "admin", adopt),
+    Page("POST", "/trash/put-back", "admin", put_back, form="/trash"),
+    Page("POST", "/trash/adopt", "admin", adopt, form="/trash"),
 )

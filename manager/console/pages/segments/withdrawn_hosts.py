@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import HOST, MOMENT, NUMBER
@@ -93,7 +93,7 @@ def compact(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("POST", "/compact", "admin", compact),
+    Page("POST", "/compact", "admin", compact, form="/withdrawn"),
     *WITHDRAWN.pages(show),
-    Page("POST", "/withdrawn", "operator", withdraw),
+    Page("POST", "/withdrawn", "operator", withdraw, form="/withdrawn"),
 )
