@@ -68,7 +68,7 @@ def _row(table: Table[Any], column: Column[Any]) -> str:
     return f"| {key} | {label} | {column.heading} | {about} | {sort} |"
 
 
-def _filter(one: Filter) -> str:
+def _filter(one: Filter[Any]) -> str:
     given = [] if callable(one.options) else [f"`{value}`" for value in one.options]
     kind = {"agent": "name of an agent", "names": "a name"}.get(one.kind, "text")
     said = one.about or ", ".join(given) or _words(one.hint) or kind

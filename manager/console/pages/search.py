@@ -11,7 +11,7 @@ from manager.console.language import Words, lazy
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import MOMENT
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table, View
 from manager.operations.search import HITS_MOST, Hit, HitGroup, Kind, Match, SearchResult
 from shared.idn import to_unicode
@@ -108,7 +108,7 @@ HITS: Final[Table[Hit]] = Table(
     "search",
     "/search",
     f"Results of the search, at most {HITS_MOST:,} of a kind",
-    Whole(_hits),
+    InMemory(_hits),
     (
         Column("kind", lambda hit: hit.kind, about="of the thing that is found"),
         Column("found", lambda hit: hit.key, lazy("Result"), style="key"),

@@ -7,13 +7,12 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
-from manager.console.messages.setting_values import ShownSetting, shown_meaning, shown_setting
+from manager.console.messages.setting_values import ShownSetting, shown_setting
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import Filter, choice_filter, text_filter
 from manager.console.tables.kinds import AGO, FLAG, MOMENT, SENTENCE
-from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.identity.managers import ServingManager, forget_manager, list_managers
 from manager.settings import SETTINGS_FILE, setting_lines
@@ -24,28 +23,24 @@ HERE: Final = "/console/settings"
 SHOWN: Final = ("changed", "secret")
 
 
-def _rows(visit: Visit, listing: Listing) -> list[ShownSetting]:
-    text, group, shown = (listing.filters[name] for name in ("q", "group", "show"))
-    return [
-        shown_setting(line)
-        for line in setting_lines(visit.door.settings)
-        if text.lower() in f"{line.name} {line.reason} {shown_meaning(line)}".lower()
-        and group in ("", line.name.partition(".")[0])
-        and (shown != "changed" or not line.is_default)
-        and (shown != "secret" or line.secret)
-    ]
+def _is_shown(one: ShownSetting, show: str) -> bool:
+    return {"changed": not one.line.is_default, "secret": one.line.secret}.get(show, True)
+
+
+def _group(one: ShownSetting) -> str:
+    return one.line.name.partition(".")[0]
 
 
 def _groups(visit: Visit) -> list[str]:
-    names = (line.name.partition(".")[0] for line in setting_lines(visit.door.settings))
-    return list(dict.fromkeys(names))
+    found = map(shown_setting, setting_lines(visit.door.settings))
+    return list(dict.fromkeys(map(_group, found)))
 
 
 SETTINGS: Final[Table[ShownSetting]] = Table(
     "settings",
     "/settings",
     "Settings",
-    InMemory(_rows),
+    InMemory(lambda visit: map(shown_setting, setting_lines(visit.door.settings))),
     (
         Column(
             "setting", lambda one: one.line.name, lazy("Setting"), sort="name", style="setting-name"
@@ -65,9 +60,13 @@ SETTINGS: Final[Table[ShownSetting]] = Table(
         Column("meaning", lambda one: one.line.reason, lazy("Meaning"), style="wide"),
     ),
     filters=(
-        Filter("q", lazy("Name or meaning"), hint=lazy("any part of it")),
-        Filter("group", lazy("Group"), "words", _groups, about="first part of the name"),
-        Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all")),
+        text_filter(
+            lazy("Name or meaning"),
+            lazy("any part of it"),
+            lambda one: f"{one.line.name} {one.line.reason} {one.meaning}",
+        ),
+        choice_filter("group", lazy("Group"), _groups, _group, about="first part of the name"),
+        Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all"), keeps=_is_shown),
     ),
     default_sort="name",
 )
@@ -75,7 +74,7 @@ MANAGERS: Final[Table[ServingManager]] = Table(
     "managers",
     "/settings/managers",
     "Managers of the database",
-    Whole(lambda visit: list_managers(visit.db).managers),
+    InMemory(lambda visit: list_managers(visit.db).managers),
     (
         Column("machine_and_process", lambda one: one.place, lazy("Machine and process"), SENTENCE),
         Column("leads", lambda one: one.leads, lazy("Leader"), FLAG),

@@ -21,7 +21,7 @@ from manager.console.requests.visit import Visit
 from manager.console.tables.files import file_response
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import ACTIONS, TEXT, Kind
-from manager.console.tables.sources import Older, Source, Whole
+from manager.console.tables.sources import BEFORE, ByCursor, InMemory, Older, OwnPage, Source
 from manager.operations.people.users import Role
 from shared.frozen import frozen
 
@@ -154,7 +154,7 @@ class Table(Generic[R]):
     columns: tuple[Column[R], ...]
     page_columns: tuple[str, ...] = ()
     row_name: str = ""
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[Filter[R], ...] = ()
     default_sort: str = ""
     parameters: tuple[str, ...] = ()
     role: Role = "viewer"
@@ -225,11 +225,11 @@ class Table(Generic[R]):
     def view(self, visit: Visit, found: Iterable[R] | None = None) -> View[R]:
         """Return the page of the list that the address asks for. found: rows loaded already."""
         listing = self.listing(visit)
-        if found is None:
-            part = self.source.page(visit, listing, self.keys())
-        else:
-            part = listing.cut(listing.sorted(found, self.keys()))
-        return self.page(visit, listing, part)
+        assert not isinstance(self.source, OwnPage), "its page hands its rows to `page`"
+        if not isinstance(self.source, InMemory):
+            return self.page(visit, listing, self.source.page(visit, listing))
+        rows = self.source.rows(visit) if found is None else found
+        return self.page(visit, listing, listing.cut(self._matching(rows, listing)))
 
     def page(self, visit: Visit, listing: Listing, part: Cut | Older) -> View[R]:
         """Return a page of the list whose rows are loaded already."""
@@ -245,7 +245,8 @@ class Table(Generic[R]):
 
     def pages(self, answer: Callable[[Visit], Response], *more: str) -> tuple[Page, ...]:
         """Return its page and its files. more: parameters of the page alone."""
-        query = (*self.query, *self.source.parameters, *more)
+        cursor = (BEFORE,) if isinstance(self.source, ByCursor) else ()
+        query = (*self.query, *cursor, *more)
         return (Page("GET", self.path, self.role, answer, query=query), *self.files())
 
     def files(self) -> tuple[TablePage, ...]:
@@ -264,9 +265,17 @@ class Table(Generic[R]):
 
     def every(self, visit: Visit) -> Iterable[R]:
         """Return all rows that match."""
-        if isinstance(self.source, Whole):
-            return self.source.rows(visit)
-        return self.source.every(visit, self.listing(visit), self.keys())
+        if not isinstance(self.source, InMemory):
+            return self.source.every(visit, self.listing(visit))
+        rows = self.source.rows(visit)
+        return self._matching(rows, self.listing(visit)) if self.is_list else rows
+
+    def _matching(self, rows: Iterable[R], listing: Listing) -> Sequence[R]:
+        """Return the rows in memory that the filters of a list leave, sorted."""
+        for one in self.filters:
+            if one.keeps is not None and (value := listing.filters[one.name]):
+                rows = [row for row in rows if one.keeps(row, value)]
+        return listing.sorted(rows, self.keys())
 
 
 class TablePage(Page):

@@ -13,7 +13,7 @@ from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, STATE
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.people.clients import TokenRow
 from manager.errors import NotFoundError
@@ -84,7 +84,7 @@ TOKENS: Final[Table[Token]] = Table(
     "client-tokens",
     "/client/tokens",
     "Tokens of a third party",
-    Whole(lambda visit: _tokens(_detail(visit, visit.query.get("name", "")), visit.now_ms)),
+    InMemory(lambda visit: _tokens(_detail(visit, visit.query.get("name", "")), visit.now_ms)),
     (
         Column(
             "token", lambda one: one.row.id, lazy("Token"), ID, style="numbered", about="number"

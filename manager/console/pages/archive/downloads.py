@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
@@ -29,34 +27,15 @@ def _names(visit: Visit) -> list[str]:
     return [detail.client.name for detail in list_clients(visit.db, visit.now_ms)]
 
 
-def _downloads(
-    visit: Visit, listing: Listing, before: int | None, limit: int
-) -> Sequence[DownloadRow]:
-    return list_downloads(
-        visit.db,
-        visit.now_ms,
-        client=listing.filters["client"],
-        state=listing.filters["state"],
-        before=before,
-        limit=limit,
-    )
-
-
-def _jobs(visit: Visit, listing: Listing, before: int | None, limit: int) -> Sequence[OwnedJob]:
-    return list_jobs(
-        visit.db,
-        client=listing.filters["client"],
-        state=listing.filters["state"],
-        before=before,
-        limit=limit,
-    )
-
-
 DOWNLOADS: Final[Table[DownloadRow]] = Table(
     "downloads",
     "/downloads",
     "Downloads of third parties",
-    ByCursor(_downloads),
+    ByCursor(
+        lambda visit, listing, before, limit: list_downloads(
+            visit.db, visit.now_ms, before=before, limit=limit, **listing.filters
+        )
+    ),
     (
         Column("id", lambda row: row.id, kind=ID),
         Column("client", lambda row: row.client, lazy("Third party")),
@@ -81,7 +60,11 @@ JOBS: Final[Table[OwnedJob]] = Table(
     "archive-jobs",
     "/archive-jobs",
     "Jobs of third parties",
-    ByCursor(_jobs),
+    ByCursor(
+        lambda visit, listing, before, limit: list_jobs(
+            visit.db, before=before, limit=limit, **listing.filters
+        )
+    ),
     (
         Column("id", lambda row: row.id, lazy("Job"), ID, style="numbered"),
         Column("client", lambda row: row.client, lazy("Third party")),

@@ -30,7 +30,7 @@ from manager.console.tables.kinds import (
     TEXT,
     WORD,
 )
-from manager.console.tables.sources import OwnPage, Whole
+from manager.console.tables.sources import InMemory, OwnPage
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.fleet.agent_summaries import GlanceRow
 from manager.db.identity.join_tokens import JoinTokenRow
@@ -268,7 +268,7 @@ TOKENS: Final[Table[JoinTokenRow]] = Table(
     "join-tokens",
     "/agents/join-tokens",
     "Unused join tokens",
-    Whole(lambda visit: list_join_tokens(visit.db, visit.now_ms)),
+    InMemory(lambda visit: list_join_tokens(visit.db, visit.now_ms)),
     (
         Column("agent", lambda token: token.agent, lazy("Agent")),
         Column("made_by", lambda token: token.issued_by, lazy("Made by"), ACTOR),

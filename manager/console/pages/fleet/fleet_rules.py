@@ -8,17 +8,15 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy, ngettext
-from manager.console.listing import Listing
 from manager.console.requests.page import Page
 from manager.console.requests.visit import BACK, Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import text_filter
 from manager.console.tables.kinds import ID, MOMENT
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.fleet.block_list import Tried, add_blocked, remove_blocked, try_url
 from manager.operations.fleet.fleet_rules import (
     BlockedRow,
-    FleetRules,
     LimitsRow,
     as_shown,
     check_limits,
@@ -34,16 +32,11 @@ HERE: Final = "/console/fleet-rules"
 LIMITS: Final = ("interval_s", "parallel_hosts", "kbytes_per_s")
 
 
-def _matching(found: FleetRules, listing: Listing) -> list[BlockedRow]:
-    text = listing.filters["q"].lower()
-    return [row for row in found.blocked if text in f"{row.pattern} {row.reason}".lower()]
-
-
 BLOCKED: Final[Table[BlockedRow]] = Table(
     "block-list",
     "/fleet-rules",
     "Block list",
-    InMemory(lambda visit, listing: _matching(fleet_rules_of(visit.db), listing)),
+    InMemory(lambda visit: fleet_rules_of(visit.db).blocked),
     (
         Column("number", lambda row: row.id, lazy("Line"), ID, sort=True, style="narrow-column"),
         Column(
@@ -61,7 +54,13 @@ BLOCKED: Final[Table[BlockedRow]] = Table(
         BUTTONS,
     ),
     row_name="expression",
-    filters=(Filter("q", lazy("Text"), hint=lazy("part of an expression or reason")),),
+    filters=(
+        text_filter(
+            lazy("Text"),
+            lazy("part of an expression or reason"),
+            lambda row: f"{row.pattern} {row.reason}",
+        ),
+    ),
     default_sort="number",
 )
 
@@ -73,7 +72,7 @@ def show(visit: Visit) -> Response:
     tried, untried = _tried(visit, url, pattern)
     return visit.page(
         "fleet_rules.html",
-        list=BLOCKED.view(visit, _matching(found, BLOCKED.listing(visit))),
+        list=BLOCKED.view(visit, found.blocked),
         lines=len(found.blocked),
         limits=found.limits,
         shown=as_shown(found.limits),

@@ -14,7 +14,7 @@ from manager.console.language import lazy
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import BYTES, NUMBER
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.logs.capture_checks import (
     EXAMPLES,
@@ -55,7 +55,7 @@ CONTRADICTED: Final[Table[Contradiction]] = Table(
     "contradicted",
     "/agent/contradicted",
     f"Pages of an agent that other agents' logs contradict, at most {FILE_ROWS_MOST:,}",
-    Whole(lambda visit: _compared(visit, FILE_ROWS_MOST).examples),
+    InMemory(lambda visit: _compared(visit, FILE_ROWS_MOST).examples),
     (
         Column("page", lambda one: one.url, lazy("Page"), style="wide path"),
         Column("its_status", lambda one: one.status, lazy("This agent")),

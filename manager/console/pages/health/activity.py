@@ -17,7 +17,7 @@ from manager.console.pages.drawing_files import drawing_file
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import FIGURE, MOMENT
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.errors import NotFoundError
 from manager.operations.logs.activity import Rate, rates
@@ -141,7 +141,7 @@ RATES: Final[Table[Rate]] = Table(
     "activity",
     "/activity",
     "Fetched pages and bytes over time",
-    Whole(_rates),
+    InMemory(_rates),
     (
         Column("from", lambda one: one.from_ms, kind=MOMENT),
         Column("pages_per_s", lambda one: one.pages_per_s, kind=FIGURE, file="pages/s"),

@@ -77,7 +77,7 @@ LINES: Final[Table[FoundLine]] = Table(
     "log-lines",
     "/logs",
     "Lines of crawl logs",
-    OwnPage(_every, ("mark",)),
+    OwnPage(_every),
     (
         Column("agent", lambda one: one.agent, lazy("Agent")),
         Column("log", lambda one: one.log, about="name of the log"),
@@ -195,6 +195,6 @@ def _search_progress(listing: Listing, found: FoundLines, shown: int) -> SearchP
 
 
 PAGES: Final = (
-    *LINES.pages(show),
+    *LINES.pages(show, "mark"),
     Page("GET", "/logs/more", "viewer", more, query=(*LINES.query, "mark", "shown")),
 )

@@ -8,10 +8,9 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import choice_filter, text_filter
 from manager.console.tables.kinds import AGO, ID, MOMENT, STATE, WORD
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
@@ -54,14 +53,9 @@ def _state(row: TokenRow, now_ms: int) -> str:
     return "expired" if row.expires_ms <= now_ms else "good"
 
 
-def _rows(visit: Visit, listing: Listing) -> list[Token]:
-    text, state = listing.filters["q"].lower(), listing.filters["state"]
-    rows = [Token(row, _state(row, visit.now_ms)) for row in list_tokens(visit.db, _holder(visit))]
-    return [
-        one
-        for one in rows
-        if text in f"{one.row.user}/{one.row.name}".lower() and state in ("", one.state)
-    ]
+def _rows(visit: Visit) -> list[Token]:
+    rows = list_tokens(visit.db, _holder(visit))
+    return [Token(row, _state(row, visit.now_ms)) for row in rows]
 
 
 TOKENS: Final[Table[Token]] = Table(
@@ -106,8 +100,10 @@ TOKENS: Final[Table[Token]] = Table(
     ),
     page_columns=("name", "user", "role", "state", "used", "until", "made", "actions"),
     filters=(
-        Filter("q", lazy("Name"), hint=lazy("part of a name")),
-        Filter("state", lazy("State"), "words", STATES),
+        text_filter(
+            lazy("Name"), lazy("part of a name"), lambda one: f"{one.row.user}/{one.row.name}"
+        ),
+        choice_filter("state", lazy("State"), STATES, lambda one: one.state),
     ),
     default_sort="-made",
 )

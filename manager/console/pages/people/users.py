@@ -8,14 +8,13 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.words import word
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import choice_filter, text_filter
 from manager.console.tables.kinds import MOMENT, STATE, WORD
-from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.errors import NotFoundError
 from manager.operations.hosts.preconditions import is_last_admin
@@ -48,20 +47,11 @@ LAST_ADMIN: Final = Unable(
 )
 
 
-def _rows(visit: Visit, listing: Listing) -> list[User]:
-    text, role = listing.filters["q"].lower(), listing.filters["role"]
-    return [
-        user
-        for user in list_users(visit.db)
-        if text in user.name.lower() and role in ("", user.role)
-    ]
-
-
 USERS: Final[Table[User]] = Table(
     "users",
     "/users",
     "Users",
-    InMemory(_rows),
+    InMemory(lambda visit: list_users(visit.db)),
     (
         Column("name", lambda user: user.name, lazy("Name"), sort=True),
         Column(
@@ -84,8 +74,8 @@ USERS: Final[Table[User]] = Table(
     ),
     page_columns=("name", "role", "state", "created"),
     filters=(
-        Filter("q", lazy("Name"), hint=lazy("part of a name")),
-        Filter("role", lazy("Role"), "words", ROLES),
+        text_filter(lazy("Name"), lazy("part of a name"), lambda user: user.name),
+        choice_filter("role", lazy("Role"), ROLES, lambda user: user.role),
     ),
     default_sort="name",
     role="admin",
@@ -94,7 +84,7 @@ SESSIONS: Final[Table[OpenSession]] = Table(
     "user-sessions",
     "/user/sessions",
     "Sessions of a user",
-    Whole(lambda visit: list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)),
+    InMemory(lambda visit: list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)),
     (
         Column("number", lambda one: one.id, lazy("Number"), style="key quiet"),
         Column("since", lambda one: one.created_ms, lazy("Since"), MOMENT),

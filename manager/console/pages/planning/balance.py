@@ -24,7 +24,7 @@ from manager.console.pages.planning.spanning_tree import shown_tree
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import DURATION, ID, MOMENT, WORD
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.hosts.preconditions import plan_obstacle
 from manager.operations.planning.plan_application import undoable
@@ -54,7 +54,7 @@ ROUNDS: Final[Table[PastRound]] = Table(
     "rounds-over-time",
     "/balance/rounds",
     "Makespans of rounds, newest first",
-    Whole(_rounds),
+    InMemory(_rounds),
     (
         Column("round", lambda one: one.number, lazy("Round"), ID, style="numbered"),
         Column("method", lambda one: one.method, lazy("Method"), WORD),

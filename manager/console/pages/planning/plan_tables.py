@@ -23,7 +23,7 @@ from manager.console.tables.kinds import (
     SENTENCE,
     WORD,
 )
-from manager.console.tables.sources import InSql, OwnPage, Whole
+from manager.console.tables.sources import InMemory, InSql, OwnPage
 from manager.console.tables.table import Column, Table
 from manager.db.planning.plans import PlanHead
 from manager.operations.planning.plan_list import PlanFilter, every_plan, plan_page
@@ -113,7 +113,7 @@ COSTS: Final[Table[CostBar]] = Table(
     "plan-{number}-costs",
     "/plans/{number:int}/costs",
     "Cost of each agent before and after a plan, the costliest first",
-    Whole(_costs),
+    InMemory(_costs),
     (
         Column("agent", lambda one: one.name, lazy("Agent"), AGENT),
         Column("drawn", None, lazy("Drawn"), DRAWN),
@@ -136,7 +136,7 @@ METHODS: Final[Table[Compared]] = Table(
     "plan-{number}-methods",
     "/plans/{number:int}/methods",
     "Results of other methods than that of a plan",
-    Whole(lambda visit: plan_detail(visit.db, visit.number, limit=1).compared),
+    InMemory(lambda visit: plan_detail(visit.db, visit.number, limit=1).compared),
     (
         Column("method", lambda one: one.method, lazy("Method"), WORD),
         Column("makespan", lambda one: one.makespan_ms, lazy("Makespan"), DURATION),
@@ -163,7 +163,7 @@ FLOWS: Final[Table[Flow]] = Table(
     "plan-{number}-flows",
     "/plans/{number:int}/flows",
     "Transfers between agents by a plan, the most units first",
-    Whole(_flows),
+    InMemory(_flows),
     (
         Column("from", lambda flow: flow.giver, lazy("From"), style="numbered"),
         Column("to", lambda flow: flow.taker, lazy("To")),

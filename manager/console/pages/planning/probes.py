@@ -9,12 +9,11 @@ from starlette.responses import Response
 
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import _, lazy, ngettext
-from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import unable_of
 from manager.console.requests.visit import Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import Filter, text_filter
 from manager.console.tables.kinds import AGENT, DRAWN, HOST, MOMENT, NUMBER, SENTENCE
-from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.db.planning.probe_coverage import ControlRow
 from manager.operations.planning.probe_coverage import AGE_DAYS, AgentCoverage, Coverage, coverage
@@ -25,8 +24,6 @@ __all__ = ["CONTROLS", "COVERAGE", "COVERED", "PAGES"]
 
 COVERAGE: Final = "coverage of probes"
 """By which it is kept."""
-
-SHOWN: Final = ("suspect", "waiting", "failed", "sound")
 
 
 @frozen
@@ -43,23 +40,22 @@ def _coverage_now(visit: Visit) -> Coverage:
     return db.figures.get(COVERAGE, lambda: coverage(db, now_ms, policy))
 
 
-def _rows(visit: Visit, listing: Listing) -> list[Covered]:
+SHOWN: Final[dict[str, Callable[[AgentCoverage], bool]]] = {
+    "suspect": lambda row: row.suspect_since_ms is not None,
+    "waiting": lambda row: row.waiting + row.under_way > 0,
+    "failed": lambda row: row.failed > 0,
+    "sound": lambda row: row.suspect_since_ms is None,
+}
+
+
+def _rows(visit: Visit) -> list[Covered]:
+    show = visit.query.get("show", "").strip()
+    if show and show not in SHOWN:
+        raise FormatError(
+            "general.unknown_choice", name="show", value=show[:40], known=tuple(SHOWN)
+        )
     seen = _coverage_now(visit)
-    text, show = listing.filters["q"].lower(), listing.filters["show"]
-    keep: dict[str, Callable[[AgentCoverage], bool]] = {
-        "": lambda row: True,
-        "suspect": lambda row: row.suspect_since_ms is not None,
-        "sound": lambda row: row.suspect_since_ms is None,
-        "waiting": lambda row: row.waiting + row.under_way > 0,
-        "failed": lambda row: row.failed > 0,
-    }
-    if show not in keep:
-        raise FormatError("general.unknown_choice", name="show", value=show[:40], known=SHOWN)
-    return [
-        Covered(row, seen.hosts)
-        for row in seen.agents
-        if text in row.agent.lower() and keep[show](row)
-    ]
+    return [Covered(row, seen.hosts) for row in seen.agents]
 
 
 def _of_age(place: int) -> Column[Covered]:
@@ -111,8 +107,15 @@ COVERED: Final[Table[Covered]] = Table(
         *("unreachable", "waiting", "failed", "suspect"),
     ),
     filters=(
-        Filter("q", lazy("Name"), hint=lazy("part of a name")),
-        Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all")),
+        text_filter(lazy("Name"), lazy("part of a name"), lambda one: one.row.agent),
+        Filter(
+            "show",
+            lazy("Show"),
+            "words",
+            tuple(SHOWN),
+            any=lazy("all"),
+            keeps=lambda one, show: SHOWN[show](one.row),
+        ),
     ),
     default_sort="agent",
 )
@@ -120,7 +123,7 @@ CONTROLS: Final[Table[ControlRow]] = Table(
     "control-hosts",
     "/probes/control-hosts",
     "Control hosts, which all agents probe",
-    Whole(lambda visit: _coverage_now(visit).controls),
+    InMemory(lambda visit: _coverage_now(visit).controls),
     (
         Column("host", lambda one: one.host, lazy("Host"), HOST),
         Column("since", lambda one: one.control_ms, lazy("Since"), MOMENT),

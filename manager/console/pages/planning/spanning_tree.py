@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from manager.console.drawings.agent_tree import MANY, draw_tree
 from manager.console.language import lazy
-from manager.console.listing import Listing
 from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.plan_tables import FLOWS
 from manager.console.requests.page import Page
@@ -30,16 +29,11 @@ FLOWS_SHOWN: Final = 10
 FLOWS_MOST: Final = 200  # on the page of the tree: a thousand are heavier than all the rest
 
 
-def _edges(tree: PlanTree, listing: Listing) -> list[TreeEdge]:
-    agent = listing.filters["agent"]
-    return [one for one in tree.edges if agent in ("", one.first, one.second)]
-
-
 EDGES: Final[Table[TreeEdge]] = Table(
     "plan-{number}-tree",
     "/plans/{number:int}/tree",
     "Edges of the spanning tree of a plan",
-    InMemory(lambda visit, one: _edges(plan_tree(visit.db, visit.number), one)),
+    InMemory(lambda visit: plan_tree(visit.db, visit.number).edges),
     (
         Column(
             "first", lambda edge: edge.first, lazy("A"), AGENT, "agent A", True, style="numbered"
@@ -89,7 +83,12 @@ EDGES: Final[Table[TreeEdge]] = Table(
         ),
     ),
     filters=(
-        Filter("agent", kind="own", about="agent at either end"),
+        Filter(
+            "agent",
+            kind="own",
+            about="agent at either end",
+            keeps=lambda edge, agent: agent in (edge.first, edge.second),
+        ),
         Filter("edges", kind="own", about="edges of the drawing: all or moved"),
     ),
     default_sort="-move",
@@ -162,7 +161,7 @@ def show(visit: Visit) -> Response:
         only_moved=only_moved,
         svg=draw_tree(tree, only_moved=only_moved).svg if tree.edges else "",
         file=tree_file(number, only_moved=only_moved),
-        list=EDGES.view(visit, _edges(tree, EDGES.listing(visit))),
+        list=EDGES.view(visit, tree.edges),
         flows=FLOWS.part(visit, tree.flows[:FLOWS_MOST]),
         flows_left=max(0, len(tree.flows) - FLOWS_MOST),
         names=sorted(one.name for one in tree.agents),

@@ -7,7 +7,7 @@ from typing import Final
 from manager.console.language import lazy
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import ID, MOMENT, NUMBER, STATE
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.releases.release_views import WARN_MS, MetadataAge, list_releases
 from shared.frozen import frozen
@@ -41,7 +41,7 @@ KEYS: Final[Table[KeyLine]] = Table(
     "release-keys",
     "/releases/keys",
     "Expiry of the signed files of releases",
-    Whole(_lines),
+    InMemory(_lines),
     (
         Column("key", lambda line: line.age.role, lazy("Key"), about="role of the key"),
         Column("version", lambda line: line.age.version, kind=ID, about="of the file"),

@@ -14,12 +14,11 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import _, lazy, ngettext, number
-from manager.console.listing import Listing
 from manager.console.messages.sentences import actor
 from manager.console.pages.releases.release_keys import KEYS, key_line
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import choice_filter, text_filter
 from manager.console.tables.kinds import BYTES, MOMENT, NUMBER, STATE
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
@@ -83,12 +82,8 @@ class ReleaseLine:
 STATES: Final = ("waiting", "offered", "halted", "revoked")
 
 
-def _lines(
-    rows: Sequence[ReleaseRow], fleet: Sequence[AgentOffer], listing: Listing
-) -> list[ReleaseLine]:
-    text, state = listing.filters["q"], listing.filters["state"]
-    lines = [_line(row, fleet) for row in rows if text in row.version]
-    return [line for line in lines if state in ("", line.state)]
+def _lines(rows: Sequence[ReleaseRow], fleet: Sequence[AgentOffer]) -> list[ReleaseLine]:
+    return [_line(row, fleet) for row in rows]
 
 
 def _line(row: ReleaseRow, fleet: Sequence[AgentOffer]) -> ReleaseLine:
@@ -113,9 +108,7 @@ RELEASES: Final[Table[ReleaseLine]] = Table(
     "releases",
     "/releases",
     "Releases",
-    InMemory(
-        lambda visit, listing: _lines(list_releases(visit.db).releases, offers(visit.db), listing)
-    ),
+    InMemory(lambda visit: _lines(list_releases(visit.db).releases, offers(visit.db))),
     (
         Column(
             "version",
@@ -157,8 +150,8 @@ RELEASES: Final[Table[ReleaseLine]] = Table(
         BUTTONS,
     ),
     filters=(
-        Filter("q", lazy("Version"), hint=lazy("part of a version")),
-        Filter("state", lazy("State"), "words", STATES),
+        text_filter(lazy("Version"), lazy("part of a version"), lambda line: line.row.version),
+        choice_filter("state", lazy("State"), STATES, lambda line: line.state),
     ),
     default_sort="-version",
 )
@@ -172,7 +165,7 @@ def show(visit: Visit) -> Response:
     failed.sort(key=lambda one: -(one.told.reported_ms or 0))
     return visit.page(
         "releases.html",
-        list=RELEASES.view(visit, _lines(found.releases, fleet, RELEASES.listing(visit))),
+        list=RELEASES.view(visit, _lines(found.releases, fleet)),
         rings=RING_WORDS,
         begun=bool(found.metadata),
         everybody=len(fleet),

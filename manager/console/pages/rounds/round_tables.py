@@ -11,7 +11,7 @@ from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.rounds.round_progress import UNIT_STATES, busiest_first
 from manager.console.pages.rounds.schedules import SCHEDULE_COLUMNS
 from manager.console.requests.visit import Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import Filter, text_filter
 from manager.console.tables.kinds import (
     AGENT,
     BYTES,
@@ -26,11 +26,11 @@ from manager.console.tables.kinds import (
     STATE,
     WORD,
 )
-from manager.console.tables.sources import InMemory, InSql, Whole
+from manager.console.tables.sources import InMemory, InSql
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.rounds.round_holders import HOLDERS_MOST, RoundHolder, holders_of
 from manager.operations.rounds.round_list import STATES, RoundFilter, every_round, round_page
-from manager.operations.rounds.round_report import AgentReport, RoundReport, round_report
+from manager.operations.rounds.round_report import AgentReport, round_report
 from manager.operations.rounds.round_schedules import TIMETABLE
 from manager.operations.rounds.rounds import RoundRow, round_detail
 from manager.operations.timetables import Scheduled
@@ -42,7 +42,6 @@ __all__ = [
     "PROGRESS",
     "ROUNDS",
     "SCHEDULES",
-    "matching_agents",
 ]
 
 
@@ -89,17 +88,11 @@ ROUNDS: Final[Table[RoundRow]] = Table(
 )
 
 
-def matching_agents(report: RoundReport, listing: Listing) -> list[AgentReport]:
-    """Return the agents of a round that the filter leaves."""
-    text = listing.filters["q"].lower()
-    return [one for one in report.agents if text in one.name]
-
-
 AGENTS: Final[Table[AgentReport]] = Table(
     "round-{number}",
     "/rounds/{number:int}",
     "Agents of a round",
-    InMemory(lambda visit, one: matching_agents(round_report(visit.db, visit.number), one)),
+    InMemory(lambda visit: round_report(visit.db, visit.number).agents),
     (
         Column("name", lambda one: one.name, lazy("Agent"), AGENT, "agent", sort=True),
         Column("units", lambda one: one.units, lazy("Units"), NUMBER, sort=True),
@@ -117,7 +110,7 @@ AGENTS: Final[Table[AgentReport]] = Table(
             about="measured over planned, less 1",
         ),
     ),
-    filters=(Filter("q", lazy("Name"), hint=lazy("part of a name")),),
+    filters=(text_filter(lazy("Name"), lazy("part of a name"), lambda one: one.name),),
     default_sort="-measured",
 )
 
@@ -130,7 +123,7 @@ PROGRESS: Final[Table[Mapping[str, Any]]] = Table(
     "round-{number}-progress",
     "/rounds/{number:int}/progress",
     "Progress of the agents of a round, the busiest first",
-    Whole(
+    InMemory(
         lambda visit: busiest_first(round_detail(visit.db, visit.number, with_plan=False).agents)
     ),
     (
@@ -147,7 +140,7 @@ HOLDERS: Final[Table[RoundHolder]] = Table(
     "round-{number}-holders",
     "/rounds/{number:int}/holders",
     f"Pending units of a round, held longest first, at most {HOLDERS_MOST:,}",
-    Whole(
+    InMemory(
         lambda visit: (
             holders_of(visit.db, visit.number, visit.policy, visit.now_ms, HOLDERS_MOST).holders
         )
@@ -165,7 +158,7 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
     "round-schedules",
     "/rounds/schedules",
     "Schedules of rounds",
-    Whole(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
+    InMemory(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
     (
         *SCHEDULE_COLUMNS,
         Column("method", lambda one: one.schedule.method, lazy("Method"), WORD),

@@ -24,7 +24,6 @@ from manager.console.pages.rounds.round_tables import (
     PROGRESS,
     ROUNDS,
     SCHEDULES,
-    matching_agents,
 )
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.requests.page import Page
@@ -110,7 +109,7 @@ def show_round(visit: Visit) -> Response:
         progress_rows=PROGRESS.part(visit, progress.agents),
         row=detail.round,
         report=report,
-        list=AGENTS.view(visit, matching_agents(report, AGENTS.listing(visit))),
+        list=AGENTS.view(visit, report.agents),
         drawing=_drawing(report, AGENTS_DRAWN),
         plan=plan,
         bars=bars,

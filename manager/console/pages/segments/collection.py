@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.pages.segments.collection_forms import (
@@ -36,7 +34,6 @@ from manager.operations.segments.collection_schedules import (
 from manager.operations.segments.upload_completion import cancel_transfer
 from manager.operations.segments.upload_gaps import missing_bytes, read_gaps
 from manager.operations.segments.uploads import ListedTransfer, list_transfers
-from shared.frozen import frozen
 
 __all__ = ["PAGES", "TRANSFERS"]
 
@@ -52,55 +49,34 @@ NOBODY_HEARS: Final = Unable(
 )
 
 
-@frozen
-class IncomingTransfer:
-    """A transfer with its progress."""
-
-    row: ListedTransfer
-
-    @property
-    def id(self) -> int:
-        """Return its number."""
-        return self.row.id
-
-    @property
-    def percent(self) -> int:
-        """Return how far it is, 0 to 100."""
-        there = self.row.size_bytes - missing_bytes(read_gaps(self.row.gaps))
-        return 100 * there // max(1, self.row.size_bytes)
+def _percent(row: ListedTransfer) -> int:
+    """Return how much of a transfer is there, 0 to 100."""
+    there = row.size_bytes - missing_bytes(read_gaps(row.gaps))
+    return 100 * there // max(1, row.size_bytes)
 
 
-def _transfers(
-    visit: Visit, listing: Listing, before: int | None, limit: int
-) -> Sequence[IncomingTransfer]:
-    rows = list_transfers(
-        visit.db,
-        agent=listing.filters["agent"],
-        state=listing.filters["state"],
-        before=before,
-        limit=limit,
-    )
-    return [IncomingTransfer(row) for row in rows]
-
-
-TRANSFERS: Final[Table[IncomingTransfer]] = Table(
+TRANSFERS: Final[Table[ListedTransfer]] = Table(
     "transfers",
     "/collection",
     "Transfers of segments",
-    ByCursor(_transfers),
+    ByCursor(
+        lambda visit, listing, before, limit: list_transfers(
+            visit.db, before=before, limit=limit, **listing.filters
+        )
+    ),
     (
-        Column("id", lambda one: one.row.id, kind=ID),
-        Column("agent", lambda one: one.row.agent, lazy("Agent"), AGENT),
-        Column("file", lambda one: one.row.filename, lazy("File"), style="path"),
-        Column("bytes", lambda one: one.row.size_bytes, lazy("Size"), BYTES, "bytes"),
-        Column("came", lambda one: one.row.received_bytes, lazy("Received"), BYTES),
-        Column("way", lambda one: one.row.way, about="push or pull"),
-        Column("state", lambda one: one.row.state, lazy("State"), STATE),
-        Column("breaks", lambda one: one.row.breaks, lazy("Interruptions"), NUMBER),
-        Column("begun", lambda one: one.row.begun_ms, lazy("Begun"), MOMENT),
-        Column("received", lambda one: one.row.received_ms, kind=MOMENT),
-        Column("ended", lambda one: one.row.ended_ms, kind=MOMENT),
-        Column("result", lambda one: one.row.result, lazy("Result"), SENTENCE, style="wide"),
+        Column("id", lambda row: row.id, kind=ID),
+        Column("agent", lambda row: row.agent, lazy("Agent"), AGENT),
+        Column("file", lambda row: row.filename, lazy("File"), style="path"),
+        Column("bytes", lambda row: row.size_bytes, lazy("Size"), BYTES, "bytes"),
+        Column("came", lambda row: row.received_bytes, lazy("Received"), BYTES),
+        Column("way", lambda row: row.way, about="push or pull"),
+        Column("state", lambda row: row.state, lazy("State"), STATE),
+        Column("breaks", lambda row: row.breaks, lazy("Interruptions"), NUMBER),
+        Column("begun", lambda row: row.begun_ms, lazy("Begun"), MOMENT),
+        Column("received", lambda row: row.received_ms, kind=MOMENT),
+        Column("ended", lambda row: row.ended_ms, kind=MOMENT),
+        Column("result", lambda row: row.result, lazy("Result"), SENTENCE, style="wide"),
         BUTTONS,
     ),
     page_columns=(
@@ -123,6 +99,7 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "collection.html",
         list=TRANSFERS.view(visit),
+        percent_of=_percent,
         orders=ORDERS.part(visit, orders[:ORDERS_SHOWN]),
         orders_cut=len(orders) > ORDERS_SHOWN,
         open_orders=open_orders(visit.db),

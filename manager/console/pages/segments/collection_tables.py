@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from manager.console.language import lazy
-from manager.console.listing import Listing
 from manager.console.pages.rounds.schedules import SCHEDULE_COLUMNS
-from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE, WORD
-from manager.console.tables.sources import ByCursor, Whole
+from manager.console.tables.sources import ByCursor, InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.fleet.agents import named_agents
 from manager.operations.segments.collection_orders import STATES, ListedOrder, list_orders
@@ -24,7 +21,7 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
     "collection-schedules",
     "/collection/schedules",
     "Schedules of the collection",
-    Whole(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
+    InMemory(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
     (
         *SCHEDULE_COLUMNS,
         Column(
@@ -40,23 +37,15 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
 )
 
 
-def _orders(
-    visit: Visit, listing: Listing, before: int | None, limit: int
-) -> Sequence[ListedOrder]:
-    return list_orders(
-        visit.db,
-        agent=listing.filters["agent"],
-        state=listing.filters["state"],
-        before=before,
-        limit=limit,
-    )
-
-
 ORDERS: Final[Table[ListedOrder]] = Table(
     "collection-orders",
     "/collection/orders",
     "Collection orders",
-    ByCursor(_orders),
+    ByCursor(
+        lambda visit, listing, before, limit: list_orders(
+            visit.db, before=before, limit=limit, **listing.filters
+        )
+    ),
     (
         Column("id", lambda one: one.id, lazy("Order"), ID, style="numbered"),
         Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),

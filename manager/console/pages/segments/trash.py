@@ -12,7 +12,7 @@ from manager.console.language import _, lazy, ngettext
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import BYTES, MOMENT, PATH
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.segments.adoption import Adopted, IdOf
 from manager.operations.segments.trash_contents import TrashFile
@@ -76,7 +76,7 @@ FILES: Final[Table[TrashFile]] = Table(
     "trash",
     "/trash/files",
     "Files in the trash",
-    Whole(_files),
+    InMemory(_files),
     (
         Column("day", lambda one: one.day),
         Column("file", lambda one: one.name, lazy("File"), PATH),

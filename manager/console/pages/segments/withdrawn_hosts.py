@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
 from manager.console.requests.page import Page
 from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
@@ -26,15 +24,15 @@ __all__ = ["PAGES", "WITHDRAWN"]
 HERE: Final = "/console/withdrawn"
 
 
-def _rows(visit: Visit, listing: Listing, before: int | None, limit: int) -> Sequence[WithdrawnRow]:
-    return list_withdrawn(visit.db, before=before, limit=limit, text=listing.filters["q"])
-
-
 WITHDRAWN: Final[Table[WithdrawnRow]] = Table(
     "withdrawn",
     "/withdrawn",
     "Withdrawn hosts",
-    ByCursor(_rows),
+    ByCursor(
+        lambda visit, listing, before, limit: list_withdrawn(
+            visit.db, before=before, limit=limit, text=listing.filters["q"]
+        )
+    ),
     (
         Column("host", lambda row: row.key, lazy("Host"), HOST),
         Column("since", lambda row: row.since_ms, lazy("Since"), MOMENT),
