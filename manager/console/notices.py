@@ -14,8 +14,7 @@ from urllib.parse import unquote_plus
 from manager.assignment import LivenessState
 from manager.console import figures
 from manager.console.language import _, ngettext
-from manager.console.messages.act_words import act
-from manager.console.messages.audit_words import field
+from manager.console.messages.audit_words import act, field
 from manager.console.messages.sentences import actor, sentence_of
 from manager.console.messages.words import step, word
 from manager.console.requests.visit import link

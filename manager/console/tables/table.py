@@ -12,13 +12,12 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
-from manager.console.csv_export import Cell
 from manager.console.language import Words, lazy
 from manager.console.listing import LISTED, Cut, Listing, read_listing
 from manager.console.rendering import finished, marks
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
-from manager.console.tables.files import file_response
+from manager.console.tables.files import Cell, file_response
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import ACTIONS, TEXT, Kind
 from manager.console.tables.sources import BEFORE, ByCursor, InMemory, Older, OwnPage, Source

@@ -15,10 +15,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 import manager.console.pages as pages
-from manager.console.csv_export import plain_cell
 from manager.console.language import Lazy, in_all_languages
 from manager.console.routes import PAGES, TABLES
-from manager.console.tables.files import json_lines
+from manager.console.tables.files import json_lines, plain_cell
 from manager.console.tables.filters import Filter
 from manager.console.tables.table import Column, Table
 from manager.db.releases import releases
@@ -221,7 +220,7 @@ def _has_no_links(page: Markup) -> bool:
     return not [each for each in page.elements if "pager" in each.attributes.get("class", "")]
 
 
-def _value(one: Filter) -> str:
+def _value(one: Filter[Any]) -> str:
     if one.name in TYPED:
         return TYPED[one.name]
     if not callable(one.options) and one.options:

@@ -14,8 +14,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.assignment import LivenessState
-from manager.console.drawings.map_area import area_of
-from manager.console.drawings.map_view import HEIGHT, WIDTH, WORLD, View, view_of
+from manager.console.drawings.map_view import HEIGHT, WIDTH, WORLD, View, area_of, view_of
 from manager.console.language import _, number
 from manager.console.listing import Listing
 from manager.console.messages.words import word

@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.assignment import LivenessState
-from manager.console.drawings.map_area import read_area
+from manager.console.drawings.map_view import read_area
 from manager.console.language import lazy
 from manager.console.listing import Listing
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of

@@ -9,11 +9,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.drawings.drawing import Drawing, Instant
+from manager.console.drawings.drawing import Drawing, Instant, drawing_file
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _
 from manager.console.messages.words import word
-from manager.console.pages.drawing_files import drawing_file
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import FIGURE, MOMENT

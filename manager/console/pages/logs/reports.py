@@ -12,11 +12,11 @@ from manager.console.language import lazy
 from manager.console.listing import Listing
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
+from manager.console.streamed_files import zip_response
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER
 from manager.console.tables.sources import ByCursor
 from manager.console.tables.table import Column, Table
-from manager.console.zip_stream import zip_response
 from manager.operations.fleet.agents import named_agents
 from manager.operations.logs import source_files
 from manager.operations.logs.reports import ReportRow, list_reports

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console.language import lazy
 from manager.console.listing import Listing
-from manager.console.messages.act_words import acts_about
+from manager.console.messages.audit_words import acts_about
 from manager.console.messages.sentences import actor_meant
 from manager.console.notices import detail_text
 from manager.console.requests.visit import Visit

@@ -12,14 +12,13 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.drawings.drawing import Drawing
+from manager.console.drawings.drawing import Drawing, drawing_file
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _, lazy, pgettext
 from manager.console.messages.disabled_reasons import unable_of
-from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.cost_bars import cost_bars
-from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.plan_tables import COSTS
+from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.planning.spanning_tree import shown_tree
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit

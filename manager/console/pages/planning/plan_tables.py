@@ -8,7 +8,7 @@ from typing import Final
 from manager.console.language import lazy
 from manager.console.listing import Listing
 from manager.console.pages.planning.cost_bars import CostBar, cost_bars
-from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import (

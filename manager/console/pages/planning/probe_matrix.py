@@ -9,10 +9,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell
 from manager.console.language import lazy
 from manager.console.listing import Listing
 from manager.console.requests.visit import Visit
+from manager.console.tables.files import Cell
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import HOST
 from manager.console.tables.sources import OwnPage

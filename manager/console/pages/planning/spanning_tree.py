@@ -8,8 +8,8 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from manager.console.drawings.agent_tree import MANY, draw_tree
+from manager.console.drawings.drawing import drawing_file
 from manager.console.language import lazy
-from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.plan_tables import FLOWS
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit

@@ -15,7 +15,7 @@ from manager.console import figures
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import _, lazy, ngettext, number
 from manager.console.messages.sentences import actor
-from manager.console.pages.releases.release_keys import KEYS, key_line
+from manager.console.pages.releases.release_files import KEYS, key_line
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import choice_filter, text_filter

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from manager.console.language import lazy
+from manager.console.language import Lazy, lazy
 from manager.console.listing import Listing
-from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.rounds.round_progress import UNIT_STATES, busiest_first
 from manager.console.pages.rounds.schedules import SCHEDULE_COLUMNS
 from manager.console.requests.visit import Visit
@@ -28,21 +28,30 @@ from manager.console.tables.kinds import (
 )
 from manager.console.tables.sources import InMemory, InSql
 from manager.console.tables.table import BUTTONS, Column, Table
-from manager.operations.rounds.round_holders import HOLDERS_MOST, RoundHolder, holders_of
+from manager.operations.rounds.round_holders import (
+    HOLDERS_MOST,
+    HolderReason,
+    RoundHolder,
+    holders_of,
+)
 from manager.operations.rounds.round_list import STATES, RoundFilter, every_round, round_page
 from manager.operations.rounds.round_report import AgentReport, round_report
 from manager.operations.rounds.round_schedules import TIMETABLE
 from manager.operations.rounds.rounds import RoundRow, round_detail
 from manager.operations.timetables import Scheduled
 
-__all__ = [
-    "AGENTS",
-    "HOLDERS",
-    "PAGES",
-    "PROGRESS",
-    "ROUNDS",
-    "SCHEDULES",
-]
+__all__ = ["AGENTS", "HOLDERS", "HOLDING_WORDS", "PAGES", "PROGRESS", "ROUNDS", "SCHEDULES"]
+
+HOLDING_WORDS: Final[dict[HolderReason, Lazy]] = {
+    HolderReason.FETCHING: lazy("its agent is fetching it"),
+    HolderReason.RESTING: lazy("the host asked for a back-off"),
+    HolderReason.WAITING: lazy("waiting until its agent may take it"),
+    HolderReason.PROBING: lazy("its distance is being measured"),
+    HolderReason.LOG_AWAITED: lazy("waiting for the agent's log"),
+    HolderReason.UNPLACED: lazy("no owner yet"),
+    HolderReason.UNRESOLVED: lazy("its name is being looked up"),
+    HolderReason.PLAN: lazy("waiting for the plan, or for an agent"),
+}
 
 
 def _filter(listing: Listing) -> RoundFilter:

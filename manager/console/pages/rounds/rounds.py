@@ -8,19 +8,18 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.drawings.agent_bars import Pair, draw_bars
-from manager.console.drawings.drawing import Drawing
+from manager.console.drawings.drawing import Drawing, drawing_file
 from manager.console.language import _
 from manager.console.messages.disabled_reasons import unable_of
-from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.balance import draw_rounds
 from manager.console.pages.planning.cost_bars import cost_bars
-from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.plan_tables import COSTS
-from manager.console.pages.rounds.holder_words import HOLDING_WORDS
+from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.pages.rounds.round_tables import (
     AGENTS,
     HOLDERS,
+    HOLDING_WORDS,
     PROGRESS,
     ROUNDS,
     SCHEDULES,

@@ -17,7 +17,7 @@ from manager.console.pages.segments.collection_forms import (
     day_of,
     names_that_hear,
 )
-from manager.console.pages.segments.collection_tables import ORDERS, SCHEDULES
+from manager.console.pages.segments.collection_orders import ORDERS, SCHEDULES
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
