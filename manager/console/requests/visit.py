@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from manager.console import language, navigation
-from manager.console.listing import Listing
+from manager.console.listing import Listing, whole
 from manager.console.rendering import render
 from manager.console.requests import cookies
 from manager.console.requests.context import ConsoleDoor
@@ -26,7 +26,7 @@ from manager.operations.actor import Actor
 from manager.operations.people.users import ROLES, Role, SessionUser
 from manager.operations.policy import Policy
 from manager.operations.transport import browser_of
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 
 __all__ = [
     "BACK",
@@ -34,6 +34,7 @@ __all__ = [
     "CSRF",
     "Visit",
     "link",
+    "number",
     "rank",
     "share",
     "whole_number",
@@ -278,9 +279,8 @@ def whole_number(visit: Visit, name: str) -> int | None:
     text = visit.form.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise FormatError("console.whole_number", name=name, value=text[:40]).about(name)
-    return int(text)
+    with about_field(name):
+        return whole(text, name)
 
 
 def share(visit: Visit, name: str) -> float | None:
@@ -292,3 +292,16 @@ def share(visit: Visit, name: str) -> float | None:
         return float(said) / 100
     except ValueError as error:
         raise FormatError("console.percent_of_units", value=said[:20]).about(name) from error
+
+
+def number(visit: Visit, name: str) -> float | None:
+    """Return a number of a form, perhaps with a fraction; None of an empty field.
+
+    Raises FormatError.
+    """
+    text = visit.form.get(name, "").strip()
+    try:
+        return float(text) if text else None
+    except ValueError as error:
+        wrong = FormatError("console.number_or_empty", name=name, value=text[:40])
+        raise wrong.about(name) from error

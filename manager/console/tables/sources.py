@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Generic, TypeVar
 
-from manager.console.listing import Cut, Listing
+from manager.console.listing import Cut, Listing, is_whole
 from manager.console.requests.visit import Visit
 from shared.errors import FormatError
 from shared.frozen import frozen
@@ -100,6 +100,6 @@ def before_of(visit: Visit) -> int | None:
     text = visit.query.get(BEFORE, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:19]) < 2**63):
+    if not (is_whole(text, 19) and 0 < int(text) < 2**63):
         raise FormatError("console.before", value=text[:40])
     return int(text)

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
+from manager.console.listing import is_whole
 from manager.console.pages.archive.archive import party_of
 from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
 from manager.console.requests.page import Page
@@ -199,7 +200,7 @@ def _field(visit: Visit, name: str) -> int:
 
 def _whole(text: str, name: str) -> int:
     text = text.strip().replace(",", "")
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+    if not is_whole(text, 9):
         raise FormatError("console.short_whole_number", name=name, value=text[:20])
     return int(text)
 

@@ -7,6 +7,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
+from manager.console.pages.rounds.schedules import number_of
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
@@ -92,16 +93,6 @@ JOBS: Final[Table[OwnedJob]] = Table(
 )
 
 
-def show_downloads(visit: Visit) -> Response:
-    """Show downloads, those that began last first."""
-    return visit.page("downloads.html", list=DOWNLOADS.view(visit))
-
-
-def show_jobs(visit: Visit) -> Response:
-    """Show jobs, newest first."""
-    return visit.page("archive_jobs.html", list=JOBS.view(visit))
-
-
 def remove(visit: Visit) -> Response:
     """Remove a job and its result; ask once."""
     number = visit.form.get("job", "")
@@ -113,13 +104,12 @@ def remove(visit: Visit) -> Response:
             back=HERE,
             fields={"job": number},
         )
-    known = number.isascii() and number.isdigit() and len(number) < 19
-    remove_job(visit.db, int(number) if known else 0, visit.actor, visit.now_ms)
+    remove_job(visit.db, number_of(number), visit.actor, visit.now_ms)
     return visit.go(HERE, done=_("Job %(number)s is removed.", number=number))
 
 
 PAGES: Final = (
-    *DOWNLOADS.pages(show_downloads),
-    *JOBS.pages(show_jobs),
+    *DOWNLOADS.pages(lambda visit: visit.page("downloads.html", list=DOWNLOADS.view(visit))),
+    *JOBS.pages(lambda visit: visit.page("archive_jobs.html", list=JOBS.view(visit))),
     Page("POST", "/archive-jobs/remove", "admin", remove, form="/archive-jobs"),
 )

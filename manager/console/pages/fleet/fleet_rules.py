@@ -8,8 +8,9 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy, ngettext
+from manager.console.listing import whole
 from manager.console.requests.page import Page
-from manager.console.requests.visit import BACK, Visit
+from manager.console.requests.visit import BACK, Visit, number
 from manager.console.tables.filters import text_filter
 from manager.console.tables.kinds import ID, MOMENT
 from manager.console.tables.sources import InMemory
@@ -107,30 +108,29 @@ def block(visit: Visit) -> Response:
 
 def unblock(visit: Visit) -> Response:
     """Take a line out; ask once."""
-    line, here = visit.form.get("number", ""), visit.back(HERE)
-    if not (line.isascii() and line.isdigit() and len(line) < 19):
-        raise FormatError("console.whole_number", name="number", value=line[:20])
+    text, here = visit.form.get("number", ""), visit.back(HERE)
+    line = whole(text, "number", 18)
     if not visit.is_confirmed:
-        rows = [row for row in fleet_rules_of(visit.db).blocked if row.id == int(line)]
-        shown = rows[0].pattern if rows else line
+        rows = [row for row in fleet_rules_of(visit.db).blocked if row.id == line]
+        shown = rows[0].pattern if rows else text
         return visit.ask(
             _("Remove this line from the block list?"),
             shown,
             _("Agents fetch such URLs again from their next sync on."),
             button=_("Remove"),
             back=here,
-            fields={"number": line, BACK: here},
+            fields={"number": text, BACK: here},
         )
-    remove_blocked(visit.db, int(line), visit.actor, visit.now_ms)
+    remove_blocked(visit.db, line, visit.actor, visit.now_ms)
     return visit.go(here, done=_("The line is removed from the block list."))
 
 
 def limit(visit: Visit) -> Response:
     """Set what all agents keep to at least; an empty field is as each site says. Ask once."""
-    kbytes = _number(visit, "kbytes_per_s")
-    hosts = _number(visit, "parallel_hosts")
+    kbytes = _limit(visit, "kbytes_per_s")
+    hosts = _limit(visit, "parallel_hosts")
     asked = LimitsRow(
-        _number(visit, "interval_s"),
+        _limit(visit, "interval_s"),
         None if hosts is None else round(hosts),
         None if kbytes is None else round(kbytes * 1000),
     )
@@ -167,18 +167,12 @@ def _limits_said(asked: LimitsRow) -> list[str]:
     ]
 
 
-def _number(visit: Visit, name: str) -> float | None:
-    text = visit.form.get(name, "")
-    if not text.strip():
-        return None
-    try:
-        found = float(text)
-    except ValueError as error:
-        raise FormatError("console.number_or_empty", name=name, value=text[:20]).about(
+def _limit(visit: Visit, name: str) -> float | None:
+    found = number(visit, name)
+    if found is not None and not -(10**12) < found < 10**12:
+        raise FormatError("console.large_number", name=name, value=visit.form[name][:20]).about(
             name
-        ) from error
-    if not -(10**12) < found < 10**12:
-        raise FormatError("console.large_number", name=name, value=text[:20]).about(name)
+        )
     return found
 
 

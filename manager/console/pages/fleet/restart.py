@@ -14,7 +14,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy, ngettext
-from manager.console.listing import Listing
+from manager.console.listing import Listing, whole
 from manager.console.requests.page import Page
 from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
@@ -202,10 +202,8 @@ def _chosen(
 
 def _shown(form: Mapping[str, str], name: str) -> int:
     """Return which limit a row showed. Raises FormatError."""
-    text = form.get(f"{SHOWN}{name}", "")
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise FormatError("console.whole_number", name=f"{SHOWN}{name}", value=text[:20])
-    return int(text)
+    field = f"{SHOWN}{name}"
+    return whole(form.get(field, ""), field)
 
 
 def _ask(visit: Visit, restarts: dict[str, bool], limits: Limits, here: str) -> Response:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from starlette.responses import Response
 
 from manager.console.language import _, lazy, plazy
+from manager.console.listing import whole
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.sentences import sentence_of
 from manager.console.requests.page import Page
@@ -205,10 +206,8 @@ def _moment(text: str, name: str, zone: ZoneInfo) -> int:
 
 def end(visit: Visit) -> Response:
     """End a silence or a window."""
-    number = visit.form.get("number", "")
-    if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise FormatError("console.whole_number", name="number", value=number[:20])
-    end_silence(visit.db, int(number), visit.actor, visit.now_ms)
+    number = whole(visit.form.get("number", ""), "number", 18)
+    end_silence(visit.db, number, visit.actor, visit.now_ms)
     return visit.go(visit.back(HERE), done=_("It has ended; alerts that are still open are sent."))
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, ngettext
 from manager.console.requests.page import Page
-from manager.console.requests.visit import Visit, link
+from manager.console.requests.visit import Visit, link, number
 from manager.operations.hosts.host_merge import merge_host
 from manager.operations.hosts.host_split import Piece, Split, split_host
 from manager.operations.hosts.host_views import HostDetail, host_detail
@@ -30,7 +30,7 @@ def split(visit: Visit) -> Response:
         visit.actor,
         visit.now_ms,
         parts=_whole(visit, "pieces"),
-        interval_s=_number(visit, "interval_s"),
+        interval_s=number(visit, "interval_s"),
         dry_run=not confirmed,
         policy=visit.policy,
     )
@@ -120,25 +120,13 @@ def _consequences(made: Split) -> tuple[str, ...]:
     return (rate, _("A round finishes it when no piece has anything left."))
 
 
-def _number(visit: Visit, name: str) -> float | None:
-    text = visit.form.get(name, "").strip()
-    if not text:
-        return None
-    try:
-        return float(text)
-    except ValueError as error:
-        raise FormatError("console.number_or_empty", name=name, value=text[:40]).about(
-            name
-        ) from error
-
-
 def _whole(visit: Visit, name: str) -> int | None:
-    number = _number(visit, name)
-    if number is None:
+    found = number(visit, name)
+    if found is None:
         return None
-    if not number.is_integer():
-        raise FormatError("console.whole_number_or_empty", name=name, value=number).about(name)
-    return int(number)
+    if not found.is_integer():
+        raise FormatError("console.whole_number_or_empty", name=name, value=found).about(name)
+    return int(found)
 
 
 PAGES: Final = (

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import lazy
-from manager.console.listing import Cut, Listing
+from manager.console.listing import Cut, Listing, whole
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
@@ -126,10 +126,7 @@ def _mark(visit: Visit) -> Mark | None:
 
 
 def _shown(visit: Visit) -> int:
-    text = visit.query.get("shown", "0")
-    if not (text.isascii() and text.isdigit() and len(text) <= 6):
-        raise FormatError("console.whole_number", name="shown", value=text[:40])
-    return int(text)
+    return whole(visit.query.get("shown", "0"), "shown", 6)
 
 
 def show(visit: Visit) -> Response:

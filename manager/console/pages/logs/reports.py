@@ -99,11 +99,6 @@ REPORTS: Final[Table[Report]] = Table(
 )
 
 
-def show(visit: Visit) -> Response:
-    """Show reports, newest first."""
-    return visit.page("reports.html", list=REPORTS.view(visit), kinds=KINDS)
-
-
 def take(visit: Visit) -> Response:
     """Send the files of the source of one kind, as `prsm export` writes them, in one archive."""
     kind = visit.form.get("kind", "")
@@ -113,6 +108,6 @@ def take(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    *REPORTS.pages(show),
+    *REPORTS.pages(lambda visit: visit.page("reports.html", list=REPORTS.view(visit), kinds=KINDS)),
     Page("POST", "/reports/take", "operator", take, form="/reports"),
 )

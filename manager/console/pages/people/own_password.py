@@ -19,11 +19,6 @@ from shared.wire.names import hash_of_key
 __all__ = ["PAGES"]
 
 
-def show(visit: Visit) -> Response:
-    """Ask for the password that one has, and twice for the new one."""
-    return visit.page("own_password.html")
-
-
 def change(visit: Visit) -> Response:
     """Set one's own password."""
     assert visit.user is not None, "the page is for people who have logged in"
@@ -50,6 +45,6 @@ def change(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/own-password", "viewer", show),
+    Page("GET", "/own-password", "viewer", lambda visit: visit.page("own_password.html")),
     Page("POST", "/own-password", "viewer", change, looks_at_password=True, form="/own-password"),
 )

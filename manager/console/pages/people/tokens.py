@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
+from manager.console.listing import is_whole, whole
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import choice_filter, text_filter
@@ -143,7 +144,7 @@ def make(visit: Visit) -> Response:
 
 
 def _days(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 9):
+    if not is_whole(text, 8):
         raise FormatError("console.token_days", value=text[:20], most=MOST_DAYS).about("days")
     return int(text)
 
@@ -151,11 +152,8 @@ def _days(text: str) -> int:
 def revoke(visit: Visit) -> Response:
     """End a token; ask once."""
     number, here = visit.form.get("number", ""), link("tokens")
-    if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise FormatError("console.whole_number", name="number", value=number[:20])
-    row = next(
-        (row for row in list_tokens(visit.db, _holder(visit)) if row.id == int(number)), None
-    )
+    wanted = whole(number, "number", 18)
+    row = next((row for row in list_tokens(visit.db, _holder(visit)) if row.id == wanted), None)
     if row is None:
         raise NotFoundError("people.token_unknown", number=number, see="tokens")
     if not visit.is_confirmed:

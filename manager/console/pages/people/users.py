@@ -99,11 +99,6 @@ SESSIONS: Final[Table[OpenSession]] = Table(
 )
 
 
-def show(visit: Visit) -> Response:
-    """Show who may log in."""
-    return visit.page("users.html", list=USERS.view(visit), roles=ROLE_WORDS)
-
-
 def show_new(visit: Visit) -> Response:
     """Ask for a new user's name, role and password."""
     return visit.page("new_user.html", name="", role="viewer", roles=ROLE_WORDS)
@@ -237,7 +232,7 @@ def log_out(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    *USERS.pages(show),
+    *USERS.pages(lambda visit: visit.page("users.html", list=USERS.view(visit), roles=ROLE_WORDS)),
     Page("GET", "/new-user", "admin", show_new),
     Page("POST", "/new-user", "admin", add, form="/new-user"),
     Page("GET", "/user", "admin", show_user, query=("name",)),

@@ -32,11 +32,6 @@ HERE: Final = "/console/plans"
 MOVES_COMPARED: Final = 20_000
 
 
-def show(visit: Visit) -> Response:
-    """Show all plans."""
-    return visit.page("plans.html", list=PLANS.view(visit))
-
-
 def make(visit: Visit) -> Response:
     """Make a plan and show it; nothing moves."""
     number = make_plan(
@@ -220,7 +215,7 @@ def stale_page(
 
 
 PAGES: Final = (
-    *PLANS.pages(show),
+    *PLANS.pages(lambda visit: visit.page("plans.html", list=PLANS.view(visit))),
     Page("POST", "/plans", "operator", make, form="/balance"),
     Page("POST", "/plans/undo", "operator", undo, form="/plans/{plan}"),
     *MOVES.pages(show_plan, "edges"),

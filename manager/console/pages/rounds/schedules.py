@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
+from manager.console.listing import is_whole
 from manager.console.messages.sentences import sentence_of
 from manager.console.messages.words import run
 from manager.console.requests.visit import Visit
@@ -91,4 +92,4 @@ def next_run(made: Scheduled[Any]) -> str:
 
 def number_of(text: str) -> int:
     """Return the number that a form says; 0, which nothing has, for what is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+    return int(text) if is_whole(text, 18) else 0
