@@ -70,49 +70,38 @@ def _moments(found: Sequence[Rate], hours: int) -> list[Instant]:
 
 
 def _pages(found: Sequence[Rate], hours: int) -> Drawing:
-    moments = _moments(found, hours)
-    return draw_series(
-        "pages-over-time",
-        _("Pages per second"),
-        _(
-            "From received logs, one value per %(time)s. Maximum %(most)s. Periods without a log "
-            "are left out.",
-            time=figures.duration(hours * HOUR_MS),
-            most=figures.rate(_greatest([one.pages_per_s for one in found]), _("pages/s")),
-        ),
-        [moment.said for moment in moments],
-        [
-            Line(_("pages/s"), "busy", [one.pages_per_s for one in found], filled=True),
-            Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
-        ],
-        lambda number: f"{number:g}",
-        moments=moments,
-        runs_on=_("so far"),
-    )
+    greatest = figures.rate(_greatest([one.pages_per_s for one in found]), _("pages/s"))
+    lines = [
+        Line(_("pages/s"), "busy", [one.pages_per_s for one in found], filled=True),
+        Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
+    ]
+    return _drawing("pages-over-time", _("Pages per second"), found, hours, greatest, lines)
 
 
 def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
     greatest = _greatest([one.bytes_per_s for one in found])
-    moments = _moments(found, hours)
     size, unit = next((pair for pair in SIZES if greatest >= pair[0]), SIZES[-1])
+    numbers = [None if one.bytes_per_s is None else one.bytes_per_s / size for one in found]
+    lines = [Line(f"{unit}/{word('s')}", "good", numbers, filled=True)]
+    title, most = _("Bytes per second"), figures.speed(greatest)
+    return _drawing("bytes-over-time", title, found, hours, most, lines)
+
+
+def _drawing(
+    name: str, title: str, found: Sequence[Rate], hours: int, most: str, lines: Sequence[Line]
+) -> Drawing:
+    moments = _moments(found, hours)
     return draw_series(
-        "bytes-over-time",
-        _("Bytes per second"),
+        name,
+        title,
         _(
             "From received logs, one value per %(time)s. Maximum %(most)s. Periods without a log "
             "are left out.",
             time=figures.duration(hours * HOUR_MS),
-            most=figures.speed(greatest),
+            most=most,
         ),
         [moment.said for moment in moments],
-        [
-            Line(
-                f"{unit}/{word('s')}",
-                "good",
-                [None if one.bytes_per_s is None else one.bytes_per_s / size for one in found],
-                filled=True,
-            )
-        ],
+        lines,
         lambda number: f"{number:g}",
         moments=moments,
         runs_on=_("so far"),
