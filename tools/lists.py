@@ -44,7 +44,7 @@ def _table(table: Table[Any]) -> Iterator[str]:
     path = f"/console{table.path}".replace("{number:int}", "NUMBER")
     yield f"## {table.title}\n"
     more = "".join(f", parameter `{name}`" for name in table.parameters)
-    sort = f", sorted by `{table.default_sort}`" if any(one.sort for one in table.columns) else ""
+    sort = f", sorted by `{table.default_sort}`" if any(one.order for one in table.columns) else ""
     yield f"`{path}.csv`, `{path}.json` (role {table.role}{more}{sort})\n"
     yield "| key | on the page | in CSV | values | sort key |"
     yield "|---|---|---|---|---|"
@@ -68,7 +68,7 @@ def _row(table: Table[Any], column: Column[Any]) -> str:
     return f"| {key} | {label} | {column.heading} | {about} | {sort} |"
 
 
-def _filter(one: Filter) -> str:
+def _filter(one: Filter[Any]) -> str:
     given = [] if callable(one.options) else [f"`{value}`" for value in one.options]
     kind = {"agent": "name of an agent", "names": "a name"}.get(one.kind, "text")
     said = one.about or ", ".join(given) or _words(one.hint) or kind

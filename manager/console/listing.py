@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["LISTED", "SIZES", "Cut", "Listing", "read_listing"]
+__all__ = ["LISTED", "SIZES", "Cut", "Listing", "is_whole", "read_listing", "whole"]
 
 LISTED: Final = ("sort", "size", "page")
 """Parameters of every list beside its filters."""
@@ -137,7 +137,7 @@ def read_listing(
         raise FormatError(
             "general.unknown_choice", name="sort", value=sort[:40], known=tuple(sorts)
         )
-    size = _whole(query.get("size", ""), "size", DEFAULT_SIZE)
+    size = whole(query.get("size") or str(DEFAULT_SIZE), "size")
     if size not in SIZES:
         raise FormatError("general.unknown_choice", name="size", value=str(size), known=SIZES)
     return Listing(
@@ -146,14 +146,18 @@ def read_listing(
         sorts,
         sort,
         default_sort,
-        max(1, _whole(query.get("page", ""), "page", 1)),
+        max(1, whole(query.get("page") or "1", "page")),
         size,
     )
 
 
-def _whole(text: str, name: str, otherwise: int) -> int:
-    if not text:
-        return otherwise
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+def whole(text: str, name: str, digits: int = 12) -> int:
+    """Return a number of at most so many digits. Raises FormatError with the name."""
+    if not is_whole(text, digits):
         raise FormatError("console.whole_number", name=name, value=text[:40])
     return int(text)
+
+
+def is_whole(text: str, digits: int) -> bool:
+    """Return whether a text is a number of at most so many digits, without a sign."""
+    return text.isascii() and text.isdigit() and len(text) <= digits

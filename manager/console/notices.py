@@ -14,8 +14,7 @@ from urllib.parse import unquote_plus
 from manager.assignment.liveness import LivenessState
 from manager.console import figures
 from manager.console.language import _, ngettext
-from manager.console.messages.act_words import act
-from manager.console.messages.audit_words import field
+from manager.console.messages.audit_words import act, field
 from manager.console.messages.sentences import actor, sentence_of
 from manager.console.messages.words import step, word
 from manager.console.requests.visit import link
@@ -93,33 +92,20 @@ def few_notices(few: Sequence[FewHosts]) -> list[Notice]:
     """Return where few hosts are resolved or reached: the name servers or network are at fault."""
     found = []
     for one in few:
-        failed, tried = figures.count(one.failed), figures.count(one.tried)
-        why = ", ".join(f"{figures.count(count)} {word(code)}" for code, count in one.failures)
+        values = {
+            "failed": figures.count(one.failed),
+            "tried": figures.count(one.tried),
+            "why": ", ".join(f"{figures.count(many)} {word(code)}" for code, many in one.failures),
+        }
+        about, url = one.agent, link("agent", name=one.agent)
         if not one.agent:
-            text = _(
-                "cannot resolve %(failed)s of %(tried)s hosts: %(why)s.",
-                failed=failed,
-                tried=tried,
-                why=why,
-            )
-            url = f"{link('hosts', state='new')}#names"
-            found.append(Notice("bad", _("The manager"), url, text, key_of(one)))
-            continue
-        if one.code is FewCode.RESOLVED:
-            text = _(
-                "could not resolve %(failed)s of %(tried)s hosts: %(why)s.",
-                failed=failed,
-                tried=tried,
-                why=why,
-            )
+            text = _("cannot resolve %(failed)s of %(tried)s hosts: %(why)s.", **values)
+            about, url = _("The manager"), f"{link('hosts', state='new')}#names"
+        elif one.code is FewCode.RESOLVED:
+            text = _("could not resolve %(failed)s of %(tried)s hosts: %(why)s.", **values)
         else:
-            text = _(
-                "could not reach %(failed)s of %(tried)s hosts: %(why)s.",
-                failed=failed,
-                tried=tried,
-                why=why,
-            )
-        found.append(Notice("bad", one.agent, link("agent", name=one.agent), text, key_of(one)))
+            text = _("could not reach %(failed)s of %(tried)s hosts: %(why)s.", **values)
+        found.append(Notice("bad", about, url, text, key_of(one)))
     return found
 
 

@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from manager.console import figures, language
 from manager.console.language import Lazy
-from manager.console.messages import act_words, sentences, words
+from manager.console.messages import audit_words, sentences, words
 from manager.console.messages.browser_names import browser_name
 from manager.console.messages.command_links import link_commands
 from manager.console.moments import mark_moments, time_mark
@@ -214,7 +214,7 @@ def _environment() -> Environment:
         "step": words.step,
         "unit": words.unit,
         "run": words.run,
-        "act": act_words.act,
+        "act": audit_words.act,
         "word": words.word,
         "asset": asset_url,
         "icon": _icon,

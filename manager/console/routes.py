@@ -30,16 +30,15 @@ from manager.console.pages.planning import (
     probes,
     spanning_tree,
 )
-from manager.console.pages.releases import release_agents, release_files, release_keys, releases
+from manager.console.pages.releases import release_agents, release_files, releases
 from manager.console.pages.rounds import round_tables, rounds
 from manager.console.pages.segments import (
     collection,
     collection_orders,
-    collection_tables,
     trash,
     withdrawn_hosts,
 )
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.tables.table import Table, TablePage
 
 __all__ = ["PAGES", "TABLES"]
@@ -76,7 +75,6 @@ PAGES: Final[tuple[Page, ...]] = (
     *logs.PAGES,
     *collection.PAGES,
     *collection_orders.PAGES,
-    *collection_tables.PAGES,
     *archive.PAGES,
     *client.PAGES,
     *downloads.PAGES,
@@ -84,7 +82,6 @@ PAGES: Final[tuple[Page, ...]] = (
     *trash.PAGES,
     *releases.PAGES,
     *release_files.PAGES,
-    *release_keys.PAGES,
     *release_agents.PAGES,
     *alerts.PAGES,
     *settings.PAGES,

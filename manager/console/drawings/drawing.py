@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from markupsafe import Markup, escape
+from starlette.responses import Response
 
 from manager.console.visible_text import visible
 from shared.frozen import frozen
 
-__all__ = ["PAPER", "Drawing", "Instant", "text_width"]
+__all__ = ["PAPER", "Drawing", "Instant", "drawing_file", "text_width"]
 
 PAPER: Final = {
     "ink": "#17212b",
@@ -187,3 +188,12 @@ def _said(text: str) -> str:
 def _short(number: float) -> str:
     """Return a number to a tenth: more is not seen, and each drawing has thousands."""
     return f"{number:.1f}".removesuffix(".0")
+
+
+def drawing_file(drawing: Drawing, name: str) -> Response:
+    """Return the answer that a browser saves as `name`.svg; PNG is made of it by the browser."""
+    return Response(
+        drawing.file,
+        media_type="image/svg+xml; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.svg"'},
+    )

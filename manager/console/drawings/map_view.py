@@ -1,19 +1,72 @@
-"""The part of the world that a map shows, and positions in it.
+"""The part of the world that a map shows, positions in it, and areas that its points lead to.
 
 The land is a file of ours, made by `tools/world_outline.py`: equirectangular, from `NORTH` to
 `SOUTH`, `WIDTH` points for all 360 degrees. A narrower part is the same land, moved and enlarged;
-points and names keep their size.
+points and names keep their size. An area narrows lists of agents: in addresses it is
+`south,west,north,east` in degrees; none reaches over the 180th meridian.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
-from manager.console.drawings.map_area import area_of
+from manager.db.fleet.agent_summaries import GlanceRow
+from manager.db.fleet.agents import AgentRow
+from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["HEIGHT", "NARROWEST", "WIDTH", "WORLD", "View", "view_of"]
+__all__ = [
+    "HEIGHT",
+    "NARROWEST",
+    "WIDTH",
+    "WORLD",
+    "Area",
+    "View",
+    "area_of",
+    "read_area",
+    "view_of",
+]
+
+
+@frozen
+class Area:
+    """Degrees, north and east positive; the limits belong to it."""
+
+    south: float
+    west: float
+    north: float
+    east: float
+
+    def __str__(self) -> str:
+        return f"{self.south:g},{self.west:g},{self.north:g},{self.east:g}"
+
+    def holds(self, row: AgentRow | GlanceRow) -> bool:
+        """Return whether an agent lies in the area; an agent without a position does not."""
+        if row.latitude is None or row.longitude is None:
+            return False
+        return self.south <= row.latitude <= self.north and self.west <= row.longitude <= self.east
+
+
+def area_of(places: Sequence[tuple[float, float]]) -> Area:
+    """Return the least part that holds some places, each (latitude, longitude)."""
+    latitudes, longitudes = zip(*places, strict=True)
+    return Area(min(latitudes), min(longitudes), max(latitudes), max(longitudes))
+
+
+def read_area(text: str) -> Area | None:
+    """Return the part that a filter names; None of an empty one. Raises FormatError."""
+    if not text:
+        return None
+    try:
+        south, west, north, east = map(float, text.split(","))
+    except ValueError:
+        south = west = north = east = math.nan
+    if not all(map(math.isfinite, (south, west, north, east))):
+        raise FormatError("console.area", value=text[:60])
+    return Area(south, west, north, east)
+
 
 WIDTH: Final = 2000
 NORTH: Final = 84.0

@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from manager.console.event_stream import told
 from manager.console.requests import cookies
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.operations.change_marks import marks
 from manager.operations.people.users import session_of

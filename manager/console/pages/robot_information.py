@@ -10,7 +10,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 
 __all__ = ["PAGES"]

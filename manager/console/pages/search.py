@@ -8,10 +8,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import Words, lazy
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import MOMENT
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table, View
 from manager.operations.search import HITS_MOST, Hit, HitGroup, Kind, Match, SearchResult
 from shared.idn import to_unicode
@@ -108,7 +108,7 @@ HITS: Final[Table[Hit]] = Table(
     "search",
     "/search",
     f"Results of the search, at most {HITS_MOST:,} of a kind",
-    Whole(_hits),
+    InMemory(_hits),
     (
         Column("kind", lambda hit: hit.kind, about="of the thing that is found"),
         Column("found", lambda hit: hit.key, lazy("Result"), style="key"),
@@ -117,8 +117,7 @@ HITS: Final[Table[Hit]] = Table(
         Column("about", lambda hit: hit.about, lazy("About"), style="wide"),
         Column("time", lambda hit: hit.at_ms, lazy("Time"), MOMENT),
     ),
-    shown=("found", "about", "state", "match", "time"),
-    head="found",
+    page_columns=("found", "about", "state", "match", "time"),
     parameters=("q", "kind"),
 )
 

@@ -7,13 +7,12 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
-from manager.console.messages.setting_values import ShownSetting, shown_meaning, shown_setting
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit
-from manager.console.tables.filters import Filter
+from manager.console.messages.setting_values import ShownSetting, shown_setting
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter, choice_filter, text_filter
 from manager.console.tables.kinds import AGO, FLAG, MOMENT, SENTENCE
-from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.identity.managers import ServingManager, forget_manager, list_managers
 from manager.settings import SETTINGS_FILE, setting_lines
@@ -24,36 +23,27 @@ HERE: Final = "/console/settings"
 SHOWN: Final = ("changed", "secret")
 
 
-def _rows(visit: Visit, listing: Listing) -> list[ShownSetting]:
-    text, group, shown = (listing.filters[name] for name in ("q", "group", "show"))
-    return [
-        shown_setting(line)
-        for line in setting_lines(visit.door.settings)
-        if text.lower() in f"{line.name} {line.reason} {shown_meaning(line)}".lower()
-        and group in ("", line.name.partition(".")[0])
-        and (shown != "changed" or not line.is_default)
-        and (shown != "secret" or line.secret)
-    ]
+def _is_shown(one: ShownSetting, show: str) -> bool:
+    return {"changed": not one.line.is_default, "secret": one.line.secret}.get(show, True)
+
+
+def _group(one: ShownSetting) -> str:
+    return one.line.name.partition(".")[0]
 
 
 def _groups(visit: Visit) -> list[str]:
-    names = (line.name.partition(".")[0] for line in setting_lines(visit.door.settings))
-    return list(dict.fromkeys(names))
+    found = map(shown_setting, setting_lines(visit.door.settings))
+    return list(dict.fromkeys(map(_group, found)))
 
 
 SETTINGS: Final[Table[ShownSetting]] = Table(
     "settings",
     "/settings",
     "Settings",
-    InMemory(_rows),
+    InMemory(lambda visit: map(shown_setting, setting_lines(visit.door.settings))),
     (
         Column(
-            "setting",
-            lambda one: one.line.name,
-            lazy("Setting"),
-            sort=True,
-            by="name",
-            style="setting-name",
+            "setting", lambda one: one.line.name, lazy("Setting"), sort="name", style="setting-name"
         ),
         Column("value", lambda one: one.line.value, lazy("Value"), style="setting-value"),
         Column("default", lambda one: one.line.default, lazy("Default"), style="setting-value"),
@@ -64,17 +54,19 @@ SETTINGS: Final[Table[ShownSetting]] = Table(
             "set_in",
             lambda one: one.line.source,
             lazy("Set in"),
-            sort=lambda one: one.line.source or None,
-            by="source",
+            sort_by=lambda one: one.line.source or None,
+            sort="source",
         ),
         Column("meaning", lambda one: one.line.reason, lazy("Meaning"), style="wide"),
     ),
-    shown=("setting", "value", "default", "set_in", "meaning"),
-    head="setting",
     filters=(
-        Filter("q", lazy("Name or meaning"), hint=lazy("any part of it")),
-        Filter("group", lazy("Group"), "words", _groups, about="first part of the name"),
-        Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all")),
+        text_filter(
+            lazy("Name or meaning"),
+            lazy("any part of it"),
+            lambda one: f"{one.line.name} {one.line.reason} {one.meaning}",
+        ),
+        choice_filter("group", lazy("Group"), _groups, _group, about="first part of the name"),
+        Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all"), keeps=_is_shown),
     ),
     default_sort="name",
 )
@@ -82,7 +74,7 @@ MANAGERS: Final[Table[ServingManager]] = Table(
     "managers",
     "/settings/managers",
     "Managers of the database",
-    Whole(lambda visit: list_managers(visit.db).managers),
+    InMemory(lambda visit: list_managers(visit.db).managers),
     (
         Column("machine_and_process", lambda one: one.place, lazy("Machine and process"), SENTENCE),
         Column("leads", lambda one: one.leads, lazy("Leader"), FLAG),
@@ -92,8 +84,6 @@ MANAGERS: Final[Table[ServingManager]] = Table(
         Column("last_sign_of_life", lambda one: one.seen_ms, lazy("Last heartbeat"), AGO),
         BUTTONS,
     ),
-    shown=("machine_and_process", "leads", "version", "since", "last_sign_of_life", "actions"),
-    head="machine_and_process",
 )
 
 
@@ -116,25 +106,20 @@ def forget(visit: Visit) -> Response:
     name = visit.form.get("name", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Forget manager %(name)s?", name=name),
-                (
-                    _("It is no longer listed, and no alert reports its silence."),
-                    _("If it still runs, it is listed again with its next heartbeat."),
-                ),
-                _("Forget"),
-                "/console/managers/forget",
-                HERE,
-                {"name": name},
-                danger=False,
-            )
+            _("Forget manager %(name)s?", name=name),
+            _("It is no longer listed, and no alert reports its silence."),
+            _("If it still runs, it is listed again with its next heartbeat."),
+            button=_("Forget"),
+            back=HERE,
+            fields={"name": name},
+            danger=False,
         )
     forget_manager(visit.db, name, visit.actor, visit.now_ms)
     return visit.go(HERE, done=_("Manager %(name)s is forgotten.", name=name))
 
 
 PAGES: Final = (
-    Page("POST", "/managers/forget", "admin", forget),
+    Page("POST", "/managers/forget", "admin", forget, form="/settings"),
     *SETTINGS.pages(show),
     *MANAGERS.files(),
 )

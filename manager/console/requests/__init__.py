@@ -1,5 +1,5 @@
 """One request to the console: access, cookies, forms, error pages.
 
-`access` checks each route, `visit` holds one request, `refused_forms` shows a form again. What a
-page shows is left to `manager.console.pages`.
+`page` is a route, `access` checks each, `visit` holds one request, `refused_forms` shows a form
+again. What a page shows is left to `manager.console.pages`.
 """

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import Final
 from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
@@ -24,44 +24,27 @@ from manager.console.language import _, pgettext
 from manager.console.requests import cookies
 from manager.console.requests.context import ConsoleDoor
 from manager.console.requests.error_pages import answer_failure
+from manager.console.requests.page import Page
 from manager.console.requests.query import Query, check_query
 from manager.console.requests.refused_forms import form_again
-from manager.console.requests.visit import CONFIRMED, CSRF, Question, Visit, rank
+from manager.console.requests.visit import CONFIRMED, CSRF, Visit, rank
 from manager.db.figure_cache import StillCountingError, page_figures
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
 from manager.intake.messages.message_check import MessageJob, form_fields, read_form
 from manager.intake.messages.messages import DIRECT_BYTES, sender_number
 from manager.operations.people.login_throttle import LoginWait, login_wait
-from manager.operations.people.users import Role, SessionUser, session_of
+from manager.operations.people.users import SessionUser, session_of
 from manager.operations.transport import require_private
 from shared.errors import FormatError, PrsmError
-from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.names import hash_of_key
 
-__all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_target"]
+__all__ = ["ask_again", "failed", "guarded", "login_page", "safe_target"]
 
 FORM: Final = "application/x-www-form-urlencoded"
 SECRETS: Final = frozenset({"password", "old_password", "password_again"})
 FIRST_FIGURE_S: Final = 1.0  # for which a page waits that shows it
 STOP_POLLING: Final = 286  # htmx: swap this in, and ask no more
-
-Answer = Callable[[Visit], Response]
-
-
-@frozen
-class Page:
-    """A route: what it answers, and the least role for it; None: also before the login.
-
-    query: names of parameters in its address; any other is refused.
-    """
-
-    method: Literal["GET", "POST"]
-    path: str
-    role: Role | None
-    answer: Answer
-    looks_at_password: bool = False
-    query: tuple[str, ...] = ()
 
 
 def guarded(page: Page, pages: Sequence[Page]) -> Route:
@@ -170,7 +153,7 @@ def _answer(page: Page, visit: Visit, pages: Sequence[Page]) -> Response:
             headers = {"Refresh": "1", "Retry-After": "1"}
             return visit.page("counting.html", status=503, headers=headers)
         except PrsmError as error:
-            again = form_again(visit, page.path, error, pages) if page.method == "POST" else None
+            again = form_again(visit, page, error, pages) if page.method == "POST" else None
             if again is None:
                 raise
             return again
@@ -237,20 +220,24 @@ def _of_another_session(visit: Visit, page: Page) -> Response:
     if page.role is None:
         return visit.go("/console/", refused=_("That page has expired; nothing was done."))
     note = _("Nothing was done: this form is from an earlier session. Check it and send it again.")
-    return visit.ask(kept_question(visit.here, visit.form), status=403, note=note)
+    return ask_again(visit, visit.here, visit.form, note, status=403)
 
 
-def kept_question(path: str, form: Mapping[str, str]) -> Question:
-    """Return a form with its typed values, to be checked and sent again."""
-    return Question(
-        title=_("Send this again?"),
-        consequences=(_("It is sent to %(path)s with your input:", path=path),),
+def ask_again(
+    visit: Visit, path: str, form: Mapping[str, str], note: str, *, status: int = 200
+) -> Response:
+    """Show the typed values of a form, to be checked and sent again. path: where it is sent."""
+    return visit.ask(
+        _("Send this again?"),
+        _("It is sent to %(path)s with your input:", path=path),
         button=pgettext("form", "Send"),
-        action=path,
         back="/console/",
+        action=path,
         shown={name: value for name, value in _without_secrets(form).items() if name != CONFIRMED},
         danger=False,
         confirms=False,
+        status=status,
+        note=note,
     )
 
 

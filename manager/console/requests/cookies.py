@@ -96,29 +96,29 @@ def csrf_of(token: str) -> str:
 
 def set_secret(response: Response, name: str, value: str, age_s: float, *, tls: bool) -> None:
     """Set a cookie that no script sees, for the whole host."""
-    response.set_cookie(
-        name,
-        value,
-        max_age=round(age_s),
-        path="/",
-        secure=tls,
-        httponly=True,
-        samesite="lax",
-    )
+    _set(response, name, value, round(age_s), "/", tls=tls)
 
 
 def forget_secret(response: Response, name: str, *, tls: bool) -> None:
     """Delete such a cookie."""
-    response.delete_cookie(name, path="/", secure=tls, httponly=True, samesite="lax")
+    _forget(response, name, "/", tls=tls)
+
+
+def _set(
+    response: Response, name: str, value: str, age_s: int, path: str = PATH, *, tls: bool
+) -> None:
+    response.set_cookie(name, value, age_s, None, path, None, tls, httponly=True, samesite="lax")
+
+
+def _forget(response: Response, name: str, path: str = PATH, *, tls: bool) -> None:
+    response.delete_cookie(name, path, secure=tls, httponly=True, samesite="lax")
 
 
 def set_flash(response: Response, flash: Flash, *, tls: bool) -> None:
     """Set a message for the next page."""
     text = json.dumps([flash.kind, flash.text[:FLASH_LIMIT]])
     value = base64.urlsafe_b64encode(text.encode()).decode()
-    response.set_cookie(
-        FLASH, value, max_age=60, path=PATH, secure=tls, httponly=True, samesite="lax"
-    )
+    _set(response, FLASH, value, 60, tls=tls)
 
 
 def read_flash(request: Request) -> Flash | None:
@@ -137,7 +137,7 @@ def read_flash(request: Request) -> Flash | None:
 
 def forget_flash(response: Response, *, tls: bool) -> None:
     """Delete the sentence that was shown."""
-    response.delete_cookie(FLASH, path=PATH, secure=tls, httponly=True, samesite="lax")
+    _forget(response, FLASH, tls=tls)
 
 
 def read_appearance(request: Request) -> Appearance:
@@ -152,11 +152,9 @@ def set_appearance(response: Response, name: str, value: str, *, tls: bool) -> N
     """Keep a choice, one of `APPEARANCE_CHOICES`; any other value takes it back."""
     cookie = _appearance_cookie(name)
     if value in APPEARANCE_CHOICES[name]:
-        response.set_cookie(
-            cookie, value, max_age=YEAR_S, path=PATH, secure=tls, httponly=True, samesite="lax"
-        )
+        _set(response, cookie, value, YEAR_S, tls=tls)
     else:
-        response.delete_cookie(cookie, path=PATH, secure=tls, httponly=True, samesite="lax")
+        _forget(response, cookie, tls=tls)
 
 
 def _appearance_cookie(name: str) -> str:

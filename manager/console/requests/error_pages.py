@@ -13,13 +13,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from manager.console.language import Words, lazy
+from manager.console.messages.command_links import page_of
 from manager.console.messages.sentences import sentence_of
 from manager.console.requests.visit import BACK, CONFIRMED, Visit
 from manager.errors import BusyError, NotFoundError, SlowDownError
 from shared.errors import PrsmError
 from shared.messages import Message
 
-__all__ = ["answer_failure"]
+__all__ = ["answer_failure", "list_of"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -28,27 +29,16 @@ HEADINGS: Final = frozenset((400, 401, 403, 404, 405, 409, 413, 429, 503))
 UNTYPED: Final = frozenset((CONFIRMED, BACK, "shown", "password", "old_password", "password_again"))
 """Fields of forms whose loss does no harm, or that a page must not carry."""
 
-# The page with the list that a command of `NotFoundError.see` prints.
 LISTS: Final[dict[str, tuple[str, Words]]] = {
-    "agents": ("/console/agents", lazy("Agents")),
-    "agents list": ("/console/agents", lazy("Agents")),
-    "agents tokens": ("/console/agents", lazy("Agents")),
-    "alerts silences": ("/console/alerts", lazy("Alerts")),
     "archive": ("/console/archive-jobs", lazy("Jobs")),
-    "clients": ("/console/data", lazy("Data")),
-    "collect orders": ("/console/collection", lazy("Collection")),
-    "collect schedule": ("/console/collection", lazy("Collection")),
-    "collect transfers": ("/console/collection", lazy("Collection")),
-    "fleet": ("/console/fleet-rules", lazy("Block list and politeness")),
-    "hosts pins": ("/console/hosts", lazy("Hosts")),
     "managers": ("/console/settings", lazy("Settings")),
-    "plans": ("/console/plans", lazy("Plans")),
-    "release": ("/console/releases", lazy("Releases")),
-    "rounds": ("/console/rounds", lazy("Rounds")),
-    "rounds schedule": ("/console/rounds", lazy("Rounds")),
-    "tokens": ("/console/tokens", lazy("Tokens")),
-    "users": ("/console/users", lazy("Users")),
 }
+"""Pages with the list that a command of `NotFoundError.see` prints, if not the command's own."""
+
+
+def list_of(see: str) -> tuple[str, Words] | None:
+    """Return the address and the name of the page with what a command lists; None: no page."""
+    return LISTS.get(see) or page_of(f"prsm {see}")
 
 
 def answer_failure(visit: Visit, error: Exception) -> Response:
@@ -56,8 +46,10 @@ def answer_failure(visit: Visit, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         headers = dict(error.headers or {})
         return _page(visit, error.status_code, _of_framework(visit, error), headers)
-    if isinstance(error, NotFoundError) and visit.user and (found := LISTS.get(error.see)):
-        return _page(visit, 404, error.what, {}, found)
+    if isinstance(error, NotFoundError) and visit.user:
+        found = list_of(error.see)
+        if found is not None:
+            return _page(visit, 404, error.what, {}, found)
     if not isinstance(error, PrsmError):
         return _broken(visit, error)
     status = visit.door.status_of(error)

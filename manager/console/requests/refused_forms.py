@@ -7,9 +7,9 @@ values, too.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -17,31 +17,23 @@ from starlette.responses import HTMLResponse, Response
 from manager.console.messages.sentences import sentence_of
 from manager.console.rendering import coded
 from manager.console.requests.cookies import Flash
-from manager.console.requests.form_pages import PREFIX, Address, Shown, addresses
 from manager.console.requests.form_refill import Refusal, refill, shows_form
+from manager.console.requests.page import PREFIX, Address, Page, addresses
 from manager.console.requests.visit import Visit
 from manager.errors import BusyError, SlowDownError
 from shared.errors import ConflictError, PrsmError
 
-__all__ = ["AnsweredPage", "form_again"]
+__all__ = ["form_again"]
 
 _log: Final = logging.getLogger(__name__)
 
 
-class AnsweredPage(Shown, Protocol):
-    """A route of the console with its answer."""
-
-    @property
-    def answer(self) -> Callable[[Visit], Response]:
-        """Return the answer to a visit."""
-
-
 def form_again(
-    visit: Visit, path: str, error: PrsmError, routes: Sequence[AnsweredPage]
+    visit: Visit, page: Page, error: PrsmError, pages: Sequence[Page]
 ) -> Response | None:
     """Return the page of a refused form with the sent values; None if no page can show it.
 
-    path: of the POST's route.
+    page: the form was sent to. pages: all of the console.
     """
     status = visit.door.status_of(error)
     if status is None:
@@ -54,12 +46,9 @@ def form_again(
         field=error.field,
         conflict=isinstance(error, ConflictError),
     )
-    referer = visit.request.headers.get("referer", "")
-    numbers = visit.request.path_params
-    found = addresses(routes, path, visit.form, numbers, referer)
-    pages = [_page(visit, one, routes[one.route], sentence) for one in found]
-    shown = [page for page in pages if page is not None]
-    text = next((page for page in shown if shows_form(page, refusal)), shown[-1] if shown else None)
+    found = [_page(visit, one, sentence) for one in addresses(visit, page, pages)]
+    shown = [text for text in found if text is not None]
+    text = next((each for each in shown if shows_form(each, refusal)), shown[-1] if shown else None)
     if text is None or (_has_words(visit.form) and not shows_form(text, refusal)):
         return None
     headers = {}
@@ -73,7 +62,7 @@ def _has_words(form: Mapping[str, str]) -> bool:
     return any(" " in value.strip() or "\n" in value.strip() for value in form.values())
 
 
-def _page(visit: Visit, address: Address, route: AnsweredPage, sentence: str) -> str | None:
+def _page(visit: Visit, address: Address, sentence: str) -> str | None:
     """Return a page in its present state, with the refusal above it; None if it cannot be shown."""
     seen = replace(
         visit,
@@ -83,7 +72,7 @@ def _page(visit: Visit, address: Address, route: AnsweredPage, sentence: str) ->
         refusal=Flash("refused", sentence),
     )
     try:
-        made = route.answer(seen)
+        made = address.page.answer(seen)
     except PrsmError:
         return None
     except Exception as error:  # noqa: BLE001  # the refusal is still shown

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from manager.console import language, navigation
-from manager.console.listing import Listing
+from manager.console.listing import Listing, whole
 from manager.console.rendering import render
 from manager.console.requests import cookies
 from manager.console.requests.context import ConsoleDoor
@@ -26,16 +26,15 @@ from manager.operations.actor import Actor
 from manager.operations.people.users import ROLES, Role, SessionUser
 from manager.operations.policy import Policy
 from manager.operations.transport import browser_of
-from shared.errors import FormatError
-from shared.frozen import frozen
+from shared.errors import FormatError, about_field
 
 __all__ = [
     "BACK",
     "CONFIRMED",
     "CSRF",
-    "Question",
     "Visit",
     "link",
+    "number",
     "rank",
     "share",
     "whole_number",
@@ -46,28 +45,7 @@ CONFIRMED: Final = "confirmed"
 BACK: Final = "back"
 OLD_S: Final = 120.0
 ADDRESS_MOST: Final = 4000
-
-
-@frozen
-class Question:
-    """A question before an action that cannot be undone.
-
-    title: what, with a question mark. consequences: sentences. button: the verb. fields: what the
-    form sends again; back: where to go instead. shown: fields that can still be edited. choices:
-    what can be ticked, by its field, with a sentence. confirms: the answer is a yes; else
-    the form is only sent unchanged, and may cause another question.
-    """
-
-    title: str
-    consequences: tuple[str, ...]
-    button: str
-    action: str
-    back: str
-    fields: Mapping[str, str] = field(default_factory=dict)
-    shown: Mapping[str, str] = field(default_factory=dict)
-    choices: Mapping[str, str] = field(default_factory=dict)
-    danger: bool = True
-    confirms: bool = True
+NONE: Final[Mapping[str, str]] = {}
 
 
 @dataclass
@@ -239,9 +217,43 @@ class Visit:
             name = cookies.visit_cookie(tls=self.tls)
             cookies.set_secret(response, name, self.new_visit, 86400, tls=self.tls)
 
-    def ask(self, question: Question, *, status: int = 200, note: str = "") -> Response:
-        """Ask before doing; the answer comes as the same form, confirmed."""
-        return self.page("ask.html", status=status, question=question, note=note)
+    def ask(
+        self,
+        title: str,
+        *consequences: str,
+        button: str,
+        back: str,
+        action: str = "",
+        fields: Mapping[str, str] = NONE,
+        shown: Mapping[str, str] = NONE,
+        choices: Mapping[str, str] = NONE,
+        danger: bool = True,
+        confirms: bool = True,
+        status: int = 200,
+        note: str = "",
+    ) -> Response:
+        """Ask before doing what cannot be undone; the answer comes as the same form, confirmed.
+
+        title: what, with a question mark. button: the verb. back: where to go instead. action:
+        where the form goes if not here. fields: what it sends again; shown: those that can still be
+        edited; choices: what can be ticked, by its field, with a sentence. confirms: the answer is
+        a yes; else the form is only sent unchanged, and may cause another question.
+        """
+        return self.page(
+            "ask.html",
+            status=status,
+            title=title,
+            consequences=consequences,
+            button=button,
+            back=back,
+            action=action or self.here,
+            fields=fields,
+            shown=shown,
+            choices=choices,
+            danger=danger,
+            confirms=confirms,
+            note=note,
+        )
 
     def go(self, path: str, *, done: str = "", refused: str = "") -> Response:
         """Redirect to another page of the console, with the result of the action."""
@@ -267,9 +279,8 @@ def whole_number(visit: Visit, name: str) -> int | None:
     text = visit.form.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise FormatError("console.whole_number", name=name, value=text[:40]).about(name)
-    return int(text)
+    with about_field(name):
+        return whole(text, name)
 
 
 def share(visit: Visit, name: str) -> float | None:
@@ -281,3 +292,16 @@ def share(visit: Visit, name: str) -> float | None:
         return float(said) / 100
     except ValueError as error:
         raise FormatError("console.percent_of_units", value=said[:20]).about(name) from error
+
+
+def number(visit: Visit, name: str) -> float | None:
+    """Return a number of a form, perhaps with a fraction; None of an empty field.
+
+    Raises FormatError.
+    """
+    text = visit.form.get(name, "").strip()
+    try:
+        return float(text) if text else None
+    except ValueError as error:
+        wrong = FormatError("console.number_or_empty", name=name, value=text[:40])
+        raise wrong.about(name) from error

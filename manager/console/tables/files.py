@@ -1,7 +1,13 @@
-"""Files of a table's rows, sent while they are made: CSV, and JSON with the same values."""
+"""Files of a table's rows, sent while they are made: CSV (RFC 4180), and JSON with the same values.
+
+Invariant: no CSV cell of text begins with `= + - @`, a tab or a line's end: spreadsheets would run
+it as a formula. Such a cell gets an apostrophe before it. Numbers stay numbers.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,12 +15,53 @@ from typing import Final, Literal
 
 from starlette.responses import StreamingResponse
 
-from manager.console.csv_export import MARK, MARKED_IN, ROWS_AT_ONCE, Cell, csv_lines
+from manager.console import figures
 from manager.console.language import current
 from manager.console.streamed_files import in_threads
+from manager.console.visible_text import visible
 from shared.messages import Message
 
-__all__ = ["file_response", "json_lines"]
+__all__ = ["Cell", "csv_lines", "file_response", "json_lines", "moment_cell", "plain_cell"]
+
+Cell = str | int | float | bool | Message | None
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+ROWS_AT_ONCE: Final = 500
+MARK: Final = "\ufeff"
+MARKED_IN: Final = frozenset({"ja"})
+"""Where spreadsheets take a file without a mark for another encoding (Shift_JIS)."""
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    """Yield the text of a table in pieces of some rows."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(header)
+    for number, row in enumerate(rows, 1):
+        writer.writerow([plain_cell(cell) for cell in row])
+        if number % ROWS_AT_ONCE == 0:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def moment_cell(at_ms: int | None) -> str | None:
+    """Return a moment as all files have it, ISO 8601 in UTC; an empty cell where there is none."""
+    return None if at_ms is None else figures.iso(at_ms)
+
+
+def plain_cell(cell: Cell) -> str | int | float:
+    """Return a value as CSV has it: no formula, nothing hidden."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, Message):
+        cell = str(cell)
+    if not isinstance(cell, str):
+        return cell
+    return visible(f"'{cell}" if cell.startswith(_FORMULA) else cell)
+
 
 MEDIA: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 _MARKS: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from manager.console.language import Words
 from manager.console.requests.visit import Visit
 from shared.frozen import frozen
 
-__all__ = ["Filter", "Options"]
+__all__ = ["Filter", "Options", "choice_filter", "text_filter"]
 
+R = TypeVar("R")
 Options = Sequence[str] | Mapping[str, Words] | Callable[[Visit], Sequence[str]]
 FilterKind = Literal["text", "words", "labels", "names", "agent", "own"]
 
 
 @frozen
-class Filter:
+class Filter(Generic[R]):
     """A filter. label: of its field; about: for the reference.
 
     kind: of its field. text: typed, with a hint. words, labels, names: a menu of options, shown as
     words of rows, by their own labels, or unchanged. agent: one of the agents, a menu or typed.
     own: the page's template writes the field, if there is one.
-    any: the menu's choice of everything, "any" by itself.
+    any: the menu's choice of everything, "any" by itself. keeps: whether rows in memory stay, by
+    its value; an empty one leaves all.
     """
 
     name: str
@@ -32,7 +34,27 @@ class Filter:
     hint: Words = ""
     any: Words = ""
     about: str = ""
+    keeps: Callable[[R, str], bool] | None = None
 
     def choices(self, visit: Visit) -> Sequence[str] | Mapping[str, Words]:
         """Return the options of its menu."""
         return self.options(visit) if callable(self.options) else self.options
+
+
+def text_filter(label: Words, hint: Words, text: Callable[[R], str]) -> Filter[R]:
+    """Return the filter `q` of rows in memory: a part of their text, in any case."""
+    return Filter("q", label, hint=hint, keeps=lambda row, part: part.lower() in text(row).lower())
+
+
+def choice_filter(
+    name: str,
+    label: Words,
+    options: Options,
+    value: Callable[[R], str],
+    any: Words = "",  # noqa: A002  # as in `Filter`
+    about: str = "",
+) -> Filter[R]:
+    """Return a filter of rows in memory by one of the words that a value of theirs may be."""
+    return Filter(
+        name, label, "words", options, "", any, about, lambda row, chosen: value(row) == chosen
+    )

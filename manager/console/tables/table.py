@@ -1,6 +1,6 @@
 """Declaration of a table: its columns, filters and rows, from which page and files are made.
 
-Invariants: the columns stand in the order of the files; `shown` has those of the page in its order.
+Invariant: the columns stand in the order of the files; `shown` has those of the page in its order.
 A column is in files where it has a value, unless its CSV heading is None.
 """
 
@@ -12,16 +12,15 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
-from manager.console.csv_export import Cell
 from manager.console.language import Words, lazy
 from manager.console.listing import LISTED, Cut, Listing, read_listing
 from manager.console.rendering import finished, marks
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
-from manager.console.tables.files import file_response
+from manager.console.tables.files import Cell, file_response
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import ACTIONS, TEXT, Kind
-from manager.console.tables.sources import Older, Source, Whole
+from manager.console.tables.sources import BEFORE, ByCursor, InMemory, Older, OwnPage, Source
 from manager.operations.people.users import Role
 from shared.frozen import frozen
 
@@ -36,10 +35,10 @@ class Column(Generic[R]):
     """A column. key: its name in JSON, in `shown` and, where it is sortable, in the address.
 
     value: of a row, as its kind takes it. label: the heading on the page. file: the heading in CSV,
-    made from key and kind if it is empty. sort: True where rows sort by the value, in memory or in
-    SQL, or the key to sort by; by: the name of the order in the address where that is not the key.
-    beside: the column whose label stands beside this one's in the heading. style, lang: of cells;
-    tip: of the heading on hover. about: for the reference.
+    made from key and kind if it is empty. sort: whether rows sort by it, in memory or in SQL, or
+    the name of that order in the address where it is not the key; sort_by: what they sort by where
+    it is not the value. beside: the column whose label stands beside this one's in the heading.
+    style, lang: of cells; tip: of the heading on hover. about: for the reference.
     """
 
     key: str
@@ -47,8 +46,8 @@ class Column(Generic[R]):
     label: Words = ""
     kind: Kind = TEXT
     file: str | None = ""
-    sort: bool | Callable[[R], Any] = False
-    by: str = ""
+    sort: bool | str = False
+    sort_by: Callable[[R], Any] | None = None
     beside: str = ""
     style: str = ""
     lang: str = ""
@@ -58,7 +57,9 @@ class Column(Generic[R]):
     @property
     def order(self) -> str:
         """Return the name of its order in the address; empty if it is not sortable."""
-        return (self.by or self.key) if self.sort else ""
+        if isinstance(self.sort, str):
+            return self.sort
+        return self.key if self.sort or self.sort_by else ""
 
     @property
     def heading(self) -> str:
@@ -139,8 +140,9 @@ class View(Generic[R]):
 class Table(Generic[R]):
     """A table. name: of its files; path: of its page, both with `{number}` where they have one.
 
-    title: in the reference. source: of its rows. shown: keys of the page's columns; head: of the
-    one that names the row. parameters: in the addresses of page and files, beside the filters.
+    title: in the reference. source: of its rows. page_columns: keys of the page's columns, where
+    their order is not that of the files; row_name: key of the column that names the row, where it
+    is not the page's first. parameters: in the addresses of page and files, beside the filters.
     more: further columns of its files, which depend on the address or the manager's state.
     """
 
@@ -149,14 +151,26 @@ class Table(Generic[R]):
     title: str
     source: Source[R]
     columns: tuple[Column[R], ...]
-    shown: tuple[str, ...] = ()
-    head: str = ""
-    filters: tuple[Filter, ...] = ()
+    page_columns: tuple[str, ...] = ()
+    row_name: str = ""
+    filters: tuple[Filter[R], ...] = ()
     default_sort: str = ""
     parameters: tuple[str, ...] = ()
     role: Role = "viewer"
     method: Literal["GET", "POST"] = "GET"
     more: Callable[[Visit], Sequence[Column[R]]] | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Return the keys of the page's columns: those with a label that stand beside no other."""
+        beside = {column.beside for column in self.columns}
+        labelled = (one.key for one in self.columns if one.label and one.key not in beside)
+        return self.page_columns or tuple(labelled)
+
+    @property
+    def head(self) -> str:
+        """Return the key of the column that names the row; empty if no page shows the table."""
+        return self.row_name or next(iter(self.shown), "")
 
     @property
     def in_files(self) -> tuple[Column[R], ...]:
@@ -166,7 +180,7 @@ class Table(Generic[R]):
     @property
     def sorts(self) -> tuple[str, ...]:
         """Return the names of its orders."""
-        return tuple(column.order for column in self.columns if column.sort) or (self.default_sort,)
+        return tuple(filter(None, (one.order for one in self.columns))) or (self.default_sort,)
 
     @property
     def is_list(self) -> bool:
@@ -187,8 +201,8 @@ class Table(Generic[R]):
         """Return what rows in memory are sorted by."""
         found: dict[str, Callable[[R], Any]] = {}
         for column in self.columns:
-            key = column.sort if callable(column.sort) else column.value
-            if column.sort and key is not None:
+            key = column.sort_by or column.value
+            if column.order and key is not None:
                 found[column.order] = key
         return found
 
@@ -210,11 +224,11 @@ class Table(Generic[R]):
     def view(self, visit: Visit, found: Iterable[R] | None = None) -> View[R]:
         """Return the page of the list that the address asks for. found: rows loaded already."""
         listing = self.listing(visit)
-        if found is None:
-            part = self.source.page(visit, listing, self.keys())
-        else:
-            part = listing.cut(listing.sorted(found, self.keys()))
-        return self.page(visit, listing, part)
+        assert not isinstance(self.source, OwnPage), "its page hands its rows to `page`"
+        if not isinstance(self.source, InMemory):
+            return self.page(visit, listing, self.source.page(visit, listing))
+        rows = self.source.rows(visit) if found is None else found
+        return self.page(visit, listing, listing.cut(self._matching(rows, listing)))
 
     def page(self, visit: Visit, listing: Listing, part: Cut | Older) -> View[R]:
         """Return a page of the list whose rows are loaded already."""
@@ -230,7 +244,8 @@ class Table(Generic[R]):
 
     def pages(self, answer: Callable[[Visit], Response], *more: str) -> tuple[Page, ...]:
         """Return its page and its files. more: parameters of the page alone."""
-        query = (*self.query, *self.source.parameters, *more)
+        cursor = (BEFORE,) if isinstance(self.source, ByCursor) else ()
+        query = (*self.query, *cursor, *more)
         return (Page("GET", self.path, self.role, answer, query=query), *self.files())
 
     def files(self) -> tuple[TablePage, ...]:
@@ -249,9 +264,17 @@ class Table(Generic[R]):
 
     def every(self, visit: Visit) -> Iterable[R]:
         """Return all rows that match."""
-        if isinstance(self.source, Whole):
-            return self.source.rows(visit)
-        return self.source.every(visit, self.listing(visit), self.keys())
+        if not isinstance(self.source, InMemory):
+            return self.source.every(visit, self.listing(visit))
+        rows = self.source.rows(visit)
+        return self._matching(rows, self.listing(visit)) if self.is_list else rows
+
+    def _matching(self, rows: Iterable[R], listing: Listing) -> Sequence[R]:
+        """Return the rows in memory that the filters of a list leave, sorted."""
+        for one in self.filters:
+            if one.keeps is not None and (value := listing.filters[one.name]):
+                rows = [row for row in rows if one.keeps(row, value)]
+        return listing.sorted(rows, self.keys())
 
 
 class TablePage(Page):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.console.csv_export import csv_lines
+from manager.console.tables.files import csv_lines
 
 FORMULA = "=+-@\t\r\n＝＋－＠"
 

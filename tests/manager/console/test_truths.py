@@ -93,10 +93,10 @@ def test_a_bar_is_filled_with_what_is_over(
 ) -> None:
     """Granted and waiting work fills nothing, of probes, of units, of an agent's units."""
     seen = _progress(orders, units, units)
-    parts = (seen.order_parts, seen.unit_parts)  # type: ignore[attr-defined]
+    parts = (seen.orders.parts, seen.units.parts)  # type: ignore[attr-defined]
     assert tuple(round(sum(part.width for part in one)) for one in parts) == filled
     [agent] = seen.agents  # type: ignore[attr-defined]
-    assert round(sum(part.width for part in agent["parts"])) == filled[1]
+    assert round(sum(part.width for part in agent["work"].parts)) == filled[1]
 
 
 def _disabled(page: Markup, action: str) -> bool:

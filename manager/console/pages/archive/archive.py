@@ -7,11 +7,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
 from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import choice_filter, text_filter
 from manager.console.tables.kinds import AGO, BYTES, MOMENT, NUMBER, STATE
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
@@ -75,22 +74,13 @@ def party_of(detail: ClientDetail, now_ms: int) -> Party:
     )
 
 
-def _rows(visit: Visit, listing: Listing) -> list[Party]:
-    text, state = listing.filters["q"].lower(), listing.filters["state"]
-    parties = [party_of(detail, visit.now_ms) for detail in list_clients(visit.db, visit.now_ms)]
-    return [
-        party
-        for party in parties
-        if text in f"{party.name}\n{party.detail.client.contact}".lower()
-        and state in ("", party.state)
-    ]
-
-
 CLIENTS: Final[Table[Party]] = Table(
     "clients",
     "/data",
     "Third parties",
-    InMemory(_rows),
+    InMemory(
+        lambda visit: [party_of(one, visit.now_ms) for one in list_clients(visit.db, visit.now_ms)]
+    ),
     (
         Column("name", lambda one: one.name, lazy("Name"), file="client", sort=True),
         Column("contact", lambda one: one.detail.client.contact),
@@ -104,7 +94,7 @@ CLIENTS: Final[Table[Party]] = Table(
             lazy("State"),
             STATE,
             file=None,
-            sort=lambda one: (one.state == "disabled", one.name),
+            sort_by=lambda one: (one.state == "disabled", one.name),
         ),
         Column(
             "tokens",
@@ -112,7 +102,7 @@ CLIENTS: Final[Table[Party]] = Table(
             lazy("Valid tokens"),
             NUMBER,
             "tokens that open",
-            sort=True,
+            True,
         ),
         Column("next_end", lambda one: one.next_end_ms, lazy("Next expiry"), AGO, None),
         Column(
@@ -123,11 +113,13 @@ CLIENTS: Final[Table[Party]] = Table(
             "month", lambda one: one.month_bytes, lazy("31 days"), BYTES, "31 days (bytes)", True
         ),
     ),
-    shown=("name", "state", "tokens", "next_end", "used", "today", "month"),
-    head="name",
     filters=(
-        Filter("q", lazy("Search"), hint=lazy("part of a name or contact")),
-        Filter("state", lazy("State"), "words", STATES),
+        text_filter(
+            lazy("Search"),
+            lazy("part of a name or contact"),
+            lambda one: f"{one.name}\n{one.detail.client.contact}",
+        ),
+        choice_filter("state", lazy("State"), STATES, lambda one: one.state),
     ),
     default_sort="name",
 )
@@ -186,7 +178,7 @@ def register(visit: Visit) -> Response:
 
 PAGES: Final = (
     *CLIENTS.pages(show),
-    Page("POST", "/scrub", "admin", scrub),
+    Page("POST", "/scrub", "admin", scrub, form="/data"),
     Page("GET", "/new-client", "admin", show_new),
-    Page("POST", "/new-client", "admin", register),
+    Page("POST", "/new-client", "admin", register, form="/new-client"),
 )

@@ -7,10 +7,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import lazy
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import BYTES, FLAG, ID, MOMENT, NUMBER
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.archive.captures import CAPTURES_MOST, CapturesOfPage, captures_of_page
 from manager.store.captures.capture_list import CaptureLine
@@ -44,7 +44,7 @@ CAPTURES: Final[Table[Capture]] = Table(
     "captures",
     "/captured",
     "Captures of a page",
-    Whole(lambda visit: _rows(_found(visit, CAPTURES_MOST))),
+    InMemory(lambda visit: _rows(_found(visit, CAPTURES_MOST))),
     (
         Column("url", lambda one: one.url),
         Column("fetched", lambda one: one.line.fetched_ms, lazy("Time"), MOMENT),
@@ -70,8 +70,6 @@ CAPTURES: Final[Table[Capture]] = Table(
             "offset", lambda one: one.line.offset, kind=ID, about="of its record in the segment"
         ),
     ),
-    shown=("fetched", "status", "type", "body", "note", "segment"),
-    head="fetched",
     parameters=("url",),
 )
 

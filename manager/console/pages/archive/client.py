@@ -8,12 +8,13 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
+from manager.console.listing import is_whole
 from manager.console.pages.archive.archive import party_of
 from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, STATE
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.people.clients import TokenRow
 from manager.errors import NotFoundError
@@ -84,7 +85,7 @@ TOKENS: Final[Table[Token]] = Table(
     "client-tokens",
     "/client/tokens",
     "Tokens of a third party",
-    Whole(lambda visit: _tokens(_detail(visit, visit.query.get("name", "")), visit.now_ms)),
+    InMemory(lambda visit: _tokens(_detail(visit, visit.query.get("name", "")), visit.now_ms)),
     (
         Column(
             "token", lambda one: one.row.id, lazy("Token"), ID, style="numbered", about="number"
@@ -111,11 +112,6 @@ TOKENS: Final[Table[Token]] = Table(
         Column("last_used", lambda one: one.row.last_used_ms, lazy("Last used"), AGO),
         BUTTONS,
     ),
-    shown=(
-        *("token", "state", "opens", "a_day", "requests_a_minute"),
-        *("issued", "until", "last_used", "actions"),
-    ),
-    head="token",
     parameters=("name",),
 )
 
@@ -204,7 +200,7 @@ def _field(visit: Visit, name: str) -> int:
 
 def _whole(text: str, name: str) -> int:
     text = text.strip().replace(",", "")
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+    if not is_whole(text, 9):
         raise FormatError("console.short_whole_number", name=name, value=text[:20])
     return int(text)
 
@@ -215,17 +211,12 @@ def revoke(visit: Visit) -> Response:
     here = link("client", name=name)
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Revoke token %(number)s of %(client)s?", number=number, client=name),
-                (
-                    _("It stops working, and its downloads end within seconds."),
-                    _("This cannot be undone; you can issue another token."),
-                ),
-                _("Revoke"),
-                "/console/client/revoke",
-                here,
-                {"name": name, "token": number},
-            )
+            _("Revoke token %(number)s of %(client)s?", number=number, client=name),
+            _("It stops working, and its downloads end within seconds."),
+            _("This cannot be undone; you can issue another token."),
+            button=_("Revoke"),
+            back=here,
+            fields={"name": name, "token": number},
         )
     revoke_token(visit.db, name, _whole(number, "token"), visit.actor, visit.now_ms)
     return visit.go(
@@ -239,17 +230,12 @@ def disable(visit: Visit) -> Response:
     here = link("client", name=name)
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Disable %(name)s?", name=name),
-                (
-                    _("None of its tokens works, and its downloads end within seconds."),
-                    _("It can be enabled again at any time, with the same tokens."),
-                ),
-                _("Disable"),
-                "/console/client/disable",
-                here,
-                {"name": name},
-            )
+            _("Disable %(name)s?", name=name),
+            _("None of its tokens works, and its downloads end within seconds."),
+            _("It can be enabled again at any time, with the same tokens."),
+            button=_("Disable"),
+            back=here,
+            fields={"name": name},
         )
     set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=True)
     return visit.go(here, done=_("%(name)s is disabled.", name=name))
@@ -265,8 +251,8 @@ def enable(visit: Visit) -> Response:
 PAGES: Final = (
     Page("GET", "/client", "viewer", show, query=("name",)),
     *TOKENS.files(),
-    Page("POST", "/client/token", "admin", issue),
-    Page("POST", "/client/revoke", "admin", revoke),
-    Page("POST", "/client/disable", "admin", disable),
-    Page("POST", "/client/enable", "admin", enable),
+    Page("POST", "/client/token", "admin", issue, form="/client?name={name}"),
+    Page("POST", "/client/revoke", "admin", revoke, form="/client?name={name}"),
+    Page("POST", "/client/disable", "admin", disable, form="/client?name={name}"),
+    Page("POST", "/client/enable", "admin", enable, form="/client?name={name}"),
 )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit
+from manager.console.pages.rounds.schedules import number_of
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE
 from manager.console.tables.sources import ByCursor
@@ -29,34 +28,15 @@ def _names(visit: Visit) -> list[str]:
     return [detail.client.name for detail in list_clients(visit.db, visit.now_ms)]
 
 
-def _downloads(
-    visit: Visit, listing: Listing, before: int | None, limit: int
-) -> Sequence[DownloadRow]:
-    return list_downloads(
-        visit.db,
-        visit.now_ms,
-        client=listing.filters["client"],
-        state=listing.filters["state"],
-        before=before,
-        limit=limit,
-    )
-
-
-def _jobs(visit: Visit, listing: Listing, before: int | None, limit: int) -> Sequence[OwnedJob]:
-    return list_jobs(
-        visit.db,
-        client=listing.filters["client"],
-        state=listing.filters["state"],
-        before=before,
-        limit=limit,
-    )
-
-
 DOWNLOADS: Final[Table[DownloadRow]] = Table(
     "downloads",
     "/downloads",
     "Downloads of third parties",
-    ByCursor(_downloads),
+    ByCursor(
+        lambda visit, listing, before, limit: list_downloads(
+            visit.db, visit.now_ms, before=before, limit=limit, **listing.filters
+        )
+    ),
     (
         Column("id", lambda row: row.id, kind=ID),
         Column("client", lambda row: row.client, lazy("Third party")),
@@ -70,8 +50,7 @@ DOWNLOADS: Final[Table[DownloadRow]] = Table(
         Column("last", lambda row: row.last_ms, lazy("Last activity"), AGO),
         Column("problem", lambda row: row.problem, kind=SENTENCE),
     ),
-    shown=("what", "client", "state", "sent", "size", "requests", "begun", "last"),
-    head="what",
+    page_columns=("what", "client", "state", "sent", "size", "requests", "begun", "last"),
     filters=(
         Filter("client", lazy("Third party"), "names", _names),
         Filter("state", lazy("State"), "words", STATES),
@@ -82,7 +61,11 @@ JOBS: Final[Table[OwnedJob]] = Table(
     "archive-jobs",
     "/archive-jobs",
     "Jobs of third parties",
-    ByCursor(_jobs),
+    ByCursor(
+        lambda visit, listing, before, limit: list_jobs(
+            visit.db, before=before, limit=limit, **listing.filters
+        )
+    ),
     (
         Column("id", lambda row: row.id, lazy("Job"), ID, style="numbered"),
         Column("client", lambda row: row.client, lazy("Third party")),
@@ -98,11 +81,10 @@ JOBS: Final[Table[OwnedJob]] = Table(
         Column("problem", lambda row: row.problem, kind=SENTENCE),
         BUTTONS,
     ),
-    shown=(
+    page_columns=(
         *("id", "client", "query", "state", "done"),
         *("size", "submitted", "finished", "actions"),
     ),
-    head="id",
     filters=(
         Filter("client", lazy("Third party"), "names", _names),
         Filter("state", lazy("State"), "words", selection_jobs.STATES),
@@ -111,37 +93,23 @@ JOBS: Final[Table[OwnedJob]] = Table(
 )
 
 
-def show_downloads(visit: Visit) -> Response:
-    """Show downloads, those that began last first."""
-    return visit.page("downloads.html", list=DOWNLOADS.view(visit))
-
-
-def show_jobs(visit: Visit) -> Response:
-    """Show jobs, newest first."""
-    return visit.page("archive_jobs.html", list=JOBS.view(visit))
-
-
 def remove(visit: Visit) -> Response:
     """Remove a job and its result; ask once."""
     number = visit.form.get("job", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Remove job %(number)s?", number=number),
-                (_("Its result is no longer available. The client may submit it again."),),
-                _("Remove"),
-                f"{HERE}/remove",
-                HERE,
-                {"job": number},
-            )
+            _("Remove job %(number)s?", number=number),
+            _("Its result is no longer available. The client may submit it again."),
+            button=_("Remove"),
+            back=HERE,
+            fields={"job": number},
         )
-    known = number.isascii() and number.isdigit() and len(number) < 19
-    remove_job(visit.db, int(number) if known else 0, visit.actor, visit.now_ms)
+    remove_job(visit.db, number_of(number), visit.actor, visit.now_ms)
     return visit.go(HERE, done=_("Job %(number)s is removed.", number=number))
 
 
 PAGES: Final = (
-    *DOWNLOADS.pages(show_downloads),
-    *JOBS.pages(show_jobs),
-    Page("POST", "/archive-jobs/remove", "admin", remove),
+    *DOWNLOADS.pages(lambda visit: visit.page("downloads.html", list=DOWNLOADS.view(visit))),
+    *JOBS.pages(lambda visit: visit.page("archive_jobs.html", list=JOBS.view(visit))),
+    Page("POST", "/archive-jobs/remove", "admin", remove, form="/archive-jobs"),
 )

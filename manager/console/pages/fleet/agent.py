@@ -12,8 +12,8 @@ from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.messages.sentences import sentence_of
 from manager.console.notices import Notice, agent_notices, detail_text, few_notices
 from manager.console.pages.fleet.agent_tables import ROUNDS
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link, whole_number
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link, whole_number
 from manager.operations.fleet.agent_rounds import rounds_of_agent
 from manager.operations.fleet.agents import (
     AgentView,
@@ -140,14 +140,14 @@ def command(visit: Visit) -> Response:
     name, what = visit.form.get("name", ""), visit.form.get("command", "")
     here = link("agent", name=name)
     if what in ASKED and not visit.is_confirmed:
-        return visit.ask(_question(visit, name, what))
+        return _ask(visit, name, what)
     pages = visit.form.get("pages") == "yes"
     order_command(visit.db, name, what, visit.actor, visit.now_ms, pages=pages)
     said = SAID["restart and pages" if pages else what]
     return visit.go(here, done=_(said.text, agent=name))
 
 
-def _question(visit: Visit, name: str, what: str) -> Question:
+def _ask(visit: Visit, name: str, what: str) -> Response:
     title, *consequences = ASKED[what]
     choices = {}
     if what == "restart":
@@ -155,13 +155,12 @@ def _question(visit: Visit, name: str, what: str) -> Question:
             consequences = [*consequences[:-1], PLAIN_RESTART]
         else:
             choices = {"pages": str(PAGES_TOO)}
-    return Question(
+    return visit.ask(
         _(title.text, agent=name),
-        tuple(map(str, consequences)),
-        str(BUTTONS[what]),
-        "/console/agent/command",
-        link("agent", name=name),
-        {"name": name, "command": what},
+        *map(str, consequences),
+        button=str(BUTTONS[what]),
+        back=link("agent", name=name),
+        fields={"name": name, "command": what},
         choices=choices,
     )
 
@@ -173,22 +172,17 @@ def retire_agent(visit: Visit) -> Response:
     if not visit.is_confirmed:
         detail = agent_detail(visit.db, name, visit.now_ms, visit.policy)
         return visit.ask(
-            Question(
-                _("Retire %(agent)s?", agent=name),
-                (
-                    ngettext(
-                        "Its %(num)s unit goes to the other agents.",
-                        "Its %(num)s units go to the other agents.",
-                        detail.view.units_owned,
-                    ),
-                    _("It receives no more lists, and its permit is not renewed."),
-                    _("Its pages and reports stay. A new join token brings it back."),
-                ),
-                _("Retire"),
-                "/console/agent/retire",
-                here,
-                {"name": name},
-            )
+            _("Retire %(agent)s?", agent=name),
+            ngettext(
+                "Its %(num)s unit goes to the other agents.",
+                "Its %(num)s units go to the other agents.",
+                detail.view.units_owned,
+            ),
+            _("It receives no more lists, and its permit is not renewed."),
+            _("Its pages and reports stay. A new join token brings it back."),
+            button=_("Retire"),
+            back=here,
+            fields={"name": name},
         )
     retire(visit.db, name, visit.actor, visit.now_ms)
     return visit.go(here, done=_("%(agent)s is retired; its units go to other agents.", agent=name))
@@ -201,17 +195,12 @@ def believe(visit: Visit) -> Response:
     if not visit.is_confirmed:
         agent_detail(visit.db, name, visit.now_ms, visit.policy)
         return visit.ask(
-            Question(
-                _("Believe %(agent)s?", agent=name),
-                (
-                    _("Its times and bytes count again: plans use them."),
-                    _("Later claims are compared with those of today."),
-                ),
-                _("Believe"),
-                "/console/agent/believe",
-                here,
-                {"name": name},
-            )
+            _("Believe %(agent)s?", agent=name),
+            _("Its times and bytes count again: plans use them."),
+            _("Later claims are compared with those of today."),
+            button=_("Believe"),
+            back=here,
+            fields={"name": name},
         )
     believe_agent(visit.db, name, visit.actor, visit.now_ms)
     return visit.go(here, done=_("%(agent)s is believed.", agent=name))
@@ -295,10 +284,10 @@ def _windows(text: str) -> list[str]:
 
 PAGES: Final = (
     Page("GET", "/agent", "viewer", show, query=("name",)),
-    Page("POST", "/agent/command", "operator", command),
-    Page("POST", "/agent/retire", "admin", retire_agent),
-    Page("POST", "/agent/believe", "operator", believe),
-    Page("POST", "/agent/list-limit", "operator", limit_list),
-    Page("POST", "/agent/sending", "operator", limit),
-    Page("POST", "/agent/position", "operator", place),
+    Page("POST", "/agent/command", "operator", command, form="/agent?name={name}"),
+    Page("POST", "/agent/retire", "admin", retire_agent, form="/agent?name={name}"),
+    Page("POST", "/agent/believe", "operator", believe, form="/agent?name={name}"),
+    Page("POST", "/agent/list-limit", "operator", limit_list, form="/agent?name={name}"),
+    Page("POST", "/agent/sending", "operator", limit, form="/agent?name={name}"),
+    Page("POST", "/agent/position", "operator", place, form="/agent?name={name}"),
 )

@@ -14,13 +14,12 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.assignment.liveness import LivenessState
-from manager.console.drawings.map_area import area_of
-from manager.console.drawings.map_view import HEIGHT, WIDTH, WORLD, View, view_of
+from manager.console.drawings.map_view import HEIGHT, WIDTH, WORLD, View, area_of, view_of
 from manager.console.language import _, number
 from manager.console.listing import Listing
 from manager.console.messages.words import word
 from manager.console.pages.fleet.agents import AGENTS, matching
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
 from shared.frozen import frozen

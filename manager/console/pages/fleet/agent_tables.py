@@ -13,7 +13,7 @@ from manager.console.language import lazy
 from manager.console.pages.rounds.round_progress import UNIT_STATES
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import BYTES, DRAWN, DURATION, ID, NUMBER, WORD
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.fleet.agent_rounds import AgentRound, every_round_of_agent
 from manager.operations.measurement.refetch_results import RefetchedPage, refetches_of
@@ -32,7 +32,7 @@ ROUNDS: Final[Table[AgentRound]] = Table(
     "agent-rounds",
     "/agent/rounds",
     "Rounds of an agent",
-    Whole(lambda visit: every_round_of_agent(visit.db, visit.query.get("name", ""))),
+    InMemory(lambda visit: every_round_of_agent(visit.db, visit.query.get("name", ""))),
     (
         Column("round", lambda one: one.round.number, lazy("Round"), ID, style="numbered"),
         Column("method", lambda one: one.round.method, kind=WORD),
@@ -44,8 +44,7 @@ ROUNDS: Final[Table[AgentRound]] = Table(
         Column("measured", lambda one: one.measured_ms, lazy("Measured cost"), DURATION),
         Column("drawn", None, lazy("Measured cost (bar)"), DRAWN, style="compared-only"),
     ),
-    shown=("round", "measured", "drawn", "units", "pages", "received"),
-    head="round",
+    page_columns=("round", "measured", "drawn", "units", "pages", "received"),
     parameters=("name",),
 )
 
@@ -69,7 +68,7 @@ REFETCHED: Final[Table[SeenPage]] = Table(
     "agent-refetched",
     "/agent/refetched",
     "Pages of an agent that others fetched again, a row for each that saw a page",
-    Whole(_seen),
+    InMemory(_seen),
     (
         Column("page", lambda one: one.page.url),
         Column("crawled_by", lambda one: one.page.crawled_by),

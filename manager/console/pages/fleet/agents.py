@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.assignment.liveness import LivenessState
-from manager.console.drawings.map_area import read_area
+from manager.console.drawings.map_view import read_area
 from manager.console.language import lazy
 from manager.console.listing import Listing
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
@@ -30,7 +30,7 @@ from manager.console.tables.kinds import (
     TEXT,
     WORD,
 )
-from manager.console.tables.sources import OwnPage, Whole
+from manager.console.tables.sources import InMemory, OwnPage
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.fleet.agent_summaries import GlanceRow
 from manager.db.identity.join_tokens import JoinTokenRow
@@ -155,8 +155,7 @@ AGENTS: Final[Table[AgentLine]] = Table(
             lambda one: one.view.row.name,
             lazy("Agent"),
             TEXT,
-            sort=True,
-            by="name",
+            sort="name",
             beside="version",
             style="agent-name",
         ),
@@ -175,21 +174,17 @@ AGENTS: Final[Table[AgentLine]] = Table(
             lambda one: one.view.row.last_contact_ms,
             lazy("Last contact"),
             AGO,
-            sort=True,
-            by="contact",
+            sort="contact",
             beside="last_work",
         ),
         Column("last_message", lambda one: one.view.row.last_contact, about="kind of the message"),
-        Column(
-            "last_work", lambda one: one.view.row.last_work_ms, lazy("work"), AGO, "", True, "work"
-        ),
+        Column("last_work", lambda one: one.view.row.last_work_ms, lazy("work"), AGO, sort="work"),
         Column(
             "next_contact",
             lambda one: one.view.row.promised_ms,
             lazy("Next contact"),
             MOMENT,
-            sort=True,
-            by="next",
+            sort="next",
         ),
         Column("version", lambda one: one.view.row.version, lazy("version"), sort=True),
         Column(
@@ -203,17 +198,14 @@ AGENTS: Final[Table[AgentLine]] = Table(
         ),
         Column("generation_sent", lambda one: one.view.row.list_sent_generation, kind=ID),
         Column("generation_held", lambda one: one.view.row.generation_held, kind=ID),
-        Column(
-            "list_sent", lambda one: one.view.row.list_sent_ms, lazy("sent"), AGO, "", True, "list"
-        ),
+        Column("list_sent", lambda one: one.view.row.list_sent_ms, lazy("sent"), AGO, sort="list"),
         Column("restart_ordered", lambda one: one.view.row.restart_ordered_ms, kind=MOMENT),
         Column(
             "restart_asked",
             lambda one: one.view.row.restart_asked_ms,
             lazy("Last restart check"),
             AGO,
-            sort=True,
-            by="restart",
+            sort="restart",
         ),
         Column("restart_handled", lambda one: one.view.row.restart_handled_ms, kind=MOMENT),
         Column(
@@ -227,8 +219,7 @@ AGENTS: Final[Table[AgentLine]] = Table(
             lambda one: one.pages_per_s,
             lazy("Pages/s"),
             FIGURE,
-            sort=True,
-            by="rate",
+            sort="rate",
             about="in the newest round that crawled",
         ),
         Column("bytes_per_second", lambda one: one.bytes_per_s, kind=FIGURE),
@@ -237,8 +228,7 @@ AGENTS: Final[Table[AgentLine]] = Table(
             lambda one: one.view.row.disk_free_bytes,
             lazy("Disk"),
             BYTES,
-            sort=True,
-            by="disk",
+            sort="disk",
             beside="clock_skew",
         ),
         Column(
@@ -246,8 +236,8 @@ AGENTS: Final[Table[AgentLine]] = Table(
             lambda one: one.view.row.skew_ms,
             lazy("skew"),
             DURATION,
-            sort=lambda one: abs(one.view.row.skew_ms),
-            by="skew",
+            sort_by=lambda one: abs(one.view.row.skew_ms),
+            sort="skew",
         ),
         Column("reports_waiting", lambda one: one.view.row.reports_waiting, kind=NUMBER),
         Column(
@@ -255,19 +245,17 @@ AGENTS: Final[Table[AgentLine]] = Table(
             lambda one: one.view.units_owned,
             lazy("Units"),
             NUMBER,
-            sort=True,
-            by="units",
+            sort="units",
             beside="cost",
         ),
         Column("units_to_crawl_now", lambda one: one.view.crawl_rights, kind=NUMBER),
         Column("units_to_probe_now", lambda one: one.view.probe_rights, kind=NUMBER),
         Column("cost", lambda one: round(one.view.row.load_ms), lazy("cost"), DURATION, sort=True),
     ),
-    shown=(
+    page_columns=(
         *("agent", "state", "last_contact", "next_contact", "generation", "restart_asked"),
         *("units_owned", "pages_per_second", "disk_free"),
     ),
-    head="agent",
     filters=(
         Filter("q", lazy("Name"), hint=lazy("part of a name")),
         Filter("state", lazy("State"), "words", STATES, any=lazy("all except retired")),
@@ -280,7 +268,7 @@ TOKENS: Final[Table[JoinTokenRow]] = Table(
     "join-tokens",
     "/agents/join-tokens",
     "Unused join tokens",
-    Whole(lambda visit: list_join_tokens(visit.db, visit.now_ms)),
+    InMemory(lambda visit: list_join_tokens(visit.db, visit.now_ms)),
     (
         Column("agent", lambda token: token.agent, lazy("Agent")),
         Column("made_by", lambda token: token.issued_by, lazy("Made by"), ACTOR),
@@ -288,8 +276,6 @@ TOKENS: Final[Table[JoinTokenRow]] = Table(
         Column("valid_until", lambda token: token.expires_ms, lazy("Valid until"), MOMENT),
         BUTTONS,
     ),
-    shown=("agent", "made_by", "made", "valid_until", "actions"),
-    head="agent",
     role="admin",
 )
 

@@ -8,17 +8,16 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy, ngettext
-from manager.console.listing import Listing
-from manager.console.requests.access import Page
-from manager.console.requests.visit import BACK, Question, Visit
-from manager.console.tables.filters import Filter
+from manager.console.listing import whole
+from manager.console.requests.page import Page
+from manager.console.requests.visit import BACK, Visit, number
+from manager.console.tables.filters import text_filter
 from manager.console.tables.kinds import ID, MOMENT
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.fleet.block_list import Tried, add_blocked, remove_blocked, try_url
 from manager.operations.fleet.fleet_rules import (
     BlockedRow,
-    FleetRules,
     LimitsRow,
     as_shown,
     check_limits,
@@ -34,36 +33,35 @@ HERE: Final = "/console/fleet-rules"
 LIMITS: Final = ("interval_s", "parallel_hosts", "kbytes_per_s")
 
 
-def _matching(found: FleetRules, listing: Listing) -> list[BlockedRow]:
-    text = listing.filters["q"].lower()
-    return [row for row in found.blocked if text in f"{row.pattern} {row.reason}".lower()]
-
-
 BLOCKED: Final[Table[BlockedRow]] = Table(
     "block-list",
     "/fleet-rules",
     "Block list",
-    InMemory(lambda visit, listing: _matching(fleet_rules_of(visit.db), listing)),
+    InMemory(lambda visit: fleet_rules_of(visit.db).blocked),
     (
         Column("number", lambda row: row.id, lazy("Line"), ID, sort=True, style="narrow-column"),
         Column(
             "expression",
             lambda row: row.pattern,
             lazy("Expression"),
-            sort=True,
-            by="pattern",
+            sort="pattern",
             style="wide path",
         ),
         Column("reason", lambda row: row.reason or None, lazy("Reason"), style="wide"),
-        Column("added_by", lambda row: row.added_by, lazy("by"), sort=True, by="by"),
+        Column("added_by", lambda row: row.added_by, lazy("by"), sort="by"),
         Column(
             "added", lambda row: row.added_ms, lazy("Added"), MOMENT, sort=True, beside="added_by"
         ),
         BUTTONS,
     ),
-    shown=("number", "expression", "reason", "added", "actions"),
-    head="expression",
-    filters=(Filter("q", lazy("Text"), hint=lazy("part of an expression or reason")),),
+    row_name="expression",
+    filters=(
+        text_filter(
+            lazy("Text"),
+            lazy("part of an expression or reason"),
+            lambda row: f"{row.pattern} {row.reason}",
+        ),
+    ),
     default_sort="number",
 )
 
@@ -75,7 +73,7 @@ def show(visit: Visit) -> Response:
     tried, untried = _tried(visit, url, pattern)
     return visit.page(
         "fleet_rules.html",
-        list=BLOCKED.view(visit, _matching(found, BLOCKED.listing(visit))),
+        list=BLOCKED.view(visit, found.blocked),
         lines=len(found.blocked),
         limits=found.limits,
         shown=as_shown(found.limits),
@@ -110,32 +108,29 @@ def block(visit: Visit) -> Response:
 
 def unblock(visit: Visit) -> Response:
     """Take a line out; ask once."""
-    line, here = visit.form.get("number", ""), visit.back(HERE)
-    if not (line.isascii() and line.isdigit() and len(line) < 19):
-        raise FormatError("console.whole_number", name="number", value=line[:20])
+    text, here = visit.form.get("number", ""), visit.back(HERE)
+    line = whole(text, "number", 18)
     if not visit.is_confirmed:
-        rows = [row for row in fleet_rules_of(visit.db).blocked if row.id == int(line)]
-        shown = rows[0].pattern if rows else line
+        rows = [row for row in fleet_rules_of(visit.db).blocked if row.id == line]
+        shown = rows[0].pattern if rows else text
         return visit.ask(
-            Question(
-                _("Remove this line from the block list?"),
-                (shown, _("Agents fetch such URLs again from their next sync on.")),
-                _("Remove"),
-                "/console/fleet-rules/unblock",
-                here,
-                {"number": line, BACK: here},
-            )
+            _("Remove this line from the block list?"),
+            shown,
+            _("Agents fetch such URLs again from their next sync on."),
+            button=_("Remove"),
+            back=here,
+            fields={"number": text, BACK: here},
         )
-    remove_blocked(visit.db, int(line), visit.actor, visit.now_ms)
+    remove_blocked(visit.db, line, visit.actor, visit.now_ms)
     return visit.go(here, done=_("The line is removed from the block list."))
 
 
 def limit(visit: Visit) -> Response:
     """Set what all agents keep to at least; an empty field is as each site says. Ask once."""
-    kbytes = _number(visit, "kbytes_per_s")
-    hosts = _number(visit, "parallel_hosts")
+    kbytes = _limit(visit, "kbytes_per_s")
+    hosts = _limit(visit, "parallel_hosts")
     asked = LimitsRow(
-        _number(visit, "interval_s"),
+        _limit(visit, "interval_s"),
         None if hosts is None else round(hosts),
         None if kbytes is None else round(kbytes * 1000),
     )
@@ -144,21 +139,16 @@ def limit(visit: Visit) -> Response:
     if not visit.is_confirmed and asked != fleet_rules_of(visit.db).limits:
         fields = {name: visit.form.get(name, "") for name in LIMITS}
         return visit.ask(
-            Question(
-                _("Set these limits for the whole fleet?"),
-                (
-                    *_limits_said(asked),
-                    _(
-                        "All agents receive them with their next sync; each applies the stricter "
-                        "of these and its site's own limits."
-                    ),
-                ),
-                _("Set the limits"),
-                f"{HERE}/limits",
-                here,
-                {**fields, **({} if shown is None else {"shown": shown}), BACK: here},
-                danger=False,
-            )
+            _("Set these limits for the whole fleet?"),
+            *_limits_said(asked),
+            _(
+                "All agents receive them with their next sync; each applies the stricter "
+                "of these and its site's own limits."
+            ),
+            button=_("Set the limits"),
+            back=here,
+            fields={**fields, **({} if shown is None else {"shown": shown}), BACK: here},
+            danger=False,
         )
     set_limits(visit.db, asked, visit.actor, visit.now_ms, shown)
     return visit.go(here, done=_("Agents receive the limits with their next sync."))
@@ -177,24 +167,18 @@ def _limits_said(asked: LimitsRow) -> list[str]:
     ]
 
 
-def _number(visit: Visit, name: str) -> float | None:
-    text = visit.form.get(name, "")
-    if not text.strip():
-        return None
-    try:
-        found = float(text)
-    except ValueError as error:
-        raise FormatError("console.number_or_empty", name=name, value=text[:20]).about(
+def _limit(visit: Visit, name: str) -> float | None:
+    found = number(visit, name)
+    if found is not None and not -(10**12) < found < 10**12:
+        raise FormatError("console.large_number", name=name, value=visit.form[name][:20]).about(
             name
-        ) from error
-    if not -(10**12) < found < 10**12:
-        raise FormatError("console.large_number", name=name, value=text[:20]).about(name)
+        )
     return found
 
 
 PAGES: Final = (
     *BLOCKED.pages(show, "url", "pattern"),
-    Page("POST", "/fleet-rules/block", "operator", block),
-    Page("POST", "/fleet-rules/unblock", "operator", unblock),
-    Page("POST", "/fleet-rules/limits", "operator", limit),
+    Page("POST", "/fleet-rules/block", "operator", block, form="/fleet-rules"),
+    Page("POST", "/fleet-rules/unblock", "operator", unblock, form="/fleet-rules"),
+    Page("POST", "/fleet-rules/limits", "operator", limit, form="/fleet-rules"),
 )

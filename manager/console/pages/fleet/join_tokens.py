@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, ngettext
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit
 from manager.operations.identity.enrolment import JoinToken, issue_join_token, revoke_join_token
 from manager.operations.identity.join_tokens import join_token_status
 from shared.wire.names import hash_of_key
@@ -60,17 +60,12 @@ def revoke(visit: Visit) -> Response:
     name = visit.form.get("name", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Revoke the join token of %(agent)s?", agent=name),
-                (
-                    _("It can no longer be used to join."),
-                    _("An agent that has already joined stays. You can make another token."),
-                ),
-                _("Revoke"),
-                "/console/join-token/revoke",
-                "/console/agents",
-                {"name": name},
-            )
+            _("Revoke the join token of %(agent)s?", agent=name),
+            _("It can no longer be used to join."),
+            _("An agent that has already joined stays. You can make another token."),
+            button=_("Revoke"),
+            back="/console/agents",
+            fields={"name": name},
         )
     revoke_join_token(visit.db, name, visit.actor, visit.now_ms)
     said = _("The join token of %(agent)s is revoked.", agent=name)
@@ -86,7 +81,7 @@ def _page(
 
 PAGES: Final = (
     Page("GET", "/new-agent", "admin", show, query=("name",)),
-    Page("POST", "/new-agent", "admin", issue),
+    Page("POST", "/new-agent", "admin", issue, form="/new-agent"),
     Page("GET", "/join-token", "admin", show_token, query=("name", "token")),
-    Page("POST", "/join-token/revoke", "admin", revoke),
+    Page("POST", "/join-token/revoke", "admin", revoke, form="/agents"),
 )

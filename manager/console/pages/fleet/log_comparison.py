@@ -11,10 +11,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import lazy
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import BYTES, NUMBER
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.logs.capture_checks import (
     EXAMPLES,
@@ -55,7 +55,7 @@ CONTRADICTED: Final[Table[Contradiction]] = Table(
     "contradicted",
     "/agent/contradicted",
     f"Pages of an agent that other agents' logs contradict, at most {FILE_ROWS_MOST:,}",
-    Whole(lambda visit: _compared(visit, FILE_ROWS_MOST).examples),
+    InMemory(lambda visit: _compared(visit, FILE_ROWS_MOST).examples),
     (
         Column("page", lambda one: one.url, lazy("Page"), style="wide path"),
         Column("its_status", lambda one: one.status, lazy("This agent")),
@@ -65,17 +65,12 @@ CONTRADICTED: Final[Table[Contradiction]] = Table(
         Column("others_that_agree", lambda one: one.agreeing, lazy("Agree"), NUMBER),
         Column("others_that_disagree", lambda one: one.disagreeing, lazy("Disagree"), NUMBER),
     ),
-    shown=(
-        *("page", "its_status", "status_for_others"),
-        *("others_that_agree", "others_that_disagree"),
-    ),
-    head="page",
     role="operator",
     method="POST",
 )
 
 
 PAGES: Final = (
-    Page("POST", "/agent/compare", "operator", compare),
+    Page("POST", "/agent/compare", "operator", compare, form="/agent?name={name}"),
     *CONTRADICTED.files(),
 )

@@ -14,9 +14,9 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy, ngettext
-from manager.console.listing import Listing
-from manager.console.requests.access import Page
-from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.listing import Listing, whole
+from manager.console.requests.page import Page
+from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, AGO, FLAG
 from manager.console.tables.sources import OwnPage
@@ -86,38 +86,35 @@ RESTARTS: Final[Table[AgentView]] = Table(
     "Restarts and list limits of agents",
     OwnPage(_every),
     (
-        Column("agent", lambda one: one.row.name, lazy("Agent"), AGENT, sort=True, by="name"),
+        Column("agent", lambda one: one.row.name, lazy("Agent"), AGENT, sort="name"),
         Column(
             "last_restart_check",
             lambda one: one.row.restart_asked_ms if one.row.is_plain else one.row.last_contact_ms,
             lazy("Last restart check"),
             AGO,
-            sort=lambda one: one.row.restart_asked_ms,
-            by="check",
+            sort_by=lambda one: one.row.restart_asked_ms,
+            sort="check",
         ),
         Column(
             "restart_ordered",
             lambda one: one.row.restart_ordered_ms,
             lazy("Ordered"),
             AGO,
-            sort=True,
-            by="ordered",
+            sort="ordered",
         ),
         Column(
             "restart_handled",
             lambda one: one.row.restart_handled_ms,
             lazy("Handled"),
             AGO,
-            sort=True,
-            by="handled",
+            sort="handled",
         ),
         Column(
             "list_last_sent",
             lambda one: one.row.list_sent_ms,
             lazy("List last sent"),
             AGO,
-            sort=True,
-            by="list",
+            sort="list",
         ),
         Column(
             "restart", lambda one: one.row.restart_ordered_ms is not None, lazy("Restart"), FLAG
@@ -130,11 +127,6 @@ RESTARTS: Final[Table[AgentView]] = Table(
             about="empty: all pages",
         ),
     ),
-    shown=(
-        *("agent", "last_restart_check", "restart_ordered", "restart_handled"),
-        *("list_last_sent", "restart", "list_limit"),
-    ),
-    head="agent",
     filters=(Filter("q", lazy("Name"), hint=lazy("part of a name")),),
     default_sort="name",
 )
@@ -164,7 +156,7 @@ def save(visit: Visit) -> Response:
     if not restarts and not limits:
         return visit.go(here, done=_("Nothing was changed: these values were already set."))
     if restarts and not visit.is_confirmed:
-        return visit.ask(_question(restarts, limits, here))
+        return _ask(visit, restarts, limits, here)
     for name, (was, pages) in limits.items():
         set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=was)
     for name, pages_too in restarts.items():
@@ -210,13 +202,11 @@ def _chosen(
 
 def _shown(form: Mapping[str, str], name: str) -> int:
     """Return which limit a row showed. Raises FormatError."""
-    text = form.get(f"{SHOWN}{name}", "")
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise FormatError("console.whole_number", name=f"{SHOWN}{name}", value=text[:20])
-    return int(text)
+    field = f"{SHOWN}{name}"
+    return whole(form.get(field, ""), field)
 
 
-def _question(restarts: dict[str, bool], limits: Limits, here: str) -> Question:
+def _ask(visit: Visit, restarts: dict[str, bool], limits: Limits, here: str) -> Response:
     also = [_("All pages are fetched again, which adds load on the sites.")]
     emptied = [name for name, pages_too in restarts.items() if pages_too]
     if emptied:
@@ -240,22 +230,19 @@ def _question(restarts: dict[str, bool], limits: Limits, here: str) -> Question:
     for name, (was, pages) in limits.items():
         fields[f"{PAGES_OF}{name}"] = "50" if pages else "all"
         fields[f"{SHOWN}{name}"] = str(was)
-    return Question(
+    return visit.ask(
         _("Restart %(agent)s?", agent=next(iter(restarts)))
         if len(restarts) == 1
         else _("Restart %(number)s agents?", number=len(restarts)),
-        (
-            _named(list(restarts)),
-            _(
-                "Each drops its list, its queue and its record of seen URLs, and fetches its list "
-                "again."
-            ),
-            *also,
+        _named(list(restarts)),
+        _(
+            "Each drops its list, its queue and its record of seen URLs, and fetches its list "
+            "again."
         ),
-        _("Restart"),
-        HERE,
-        here,
-        fields,
+        *also,
+        button=_("Restart"),
+        back=here,
+        fields=fields,
     )
 
 
@@ -299,5 +286,5 @@ def _said(restarts: dict[str, bool], limits: Limits) -> str:
 
 PAGES: Final = (
     *RESTARTS.pages(show),
-    Page("POST", "/restart", "operator", save),
+    Page("POST", "/restart", "operator", save, form="/restart"),
 )

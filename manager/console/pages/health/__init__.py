@@ -1,5 +1,1 @@
-"""Console pages of alerts and the overview.
-
-Their routes are in `manager.console.routes`; what they show and do is left to
-`manager.operations`.
-"""
+"""Console pages of alerts and the overview."""

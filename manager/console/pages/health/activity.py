@@ -9,15 +9,14 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.drawings.drawing import Drawing, Instant
+from manager.console.drawings.drawing import Drawing, Instant, drawing_file
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _
 from manager.console.messages.words import word
-from manager.console.pages.drawing_files import drawing_file
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import FIGURE, MOMENT
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.errors import NotFoundError
 from manager.operations.logs.activity import Rate, rates
@@ -71,49 +70,38 @@ def _moments(found: Sequence[Rate], hours: int) -> list[Instant]:
 
 
 def _pages(found: Sequence[Rate], hours: int) -> Drawing:
-    moments = _moments(found, hours)
-    return draw_series(
-        "pages-over-time",
-        _("Pages per second"),
-        _(
-            "From received logs, one value per %(time)s. Maximum %(most)s. Periods without a log "
-            "are left out.",
-            time=figures.duration(hours * HOUR_MS),
-            most=figures.rate(_greatest([one.pages_per_s for one in found]), _("pages/s")),
-        ),
-        [moment.said for moment in moments],
-        [
-            Line(_("pages/s"), "busy", [one.pages_per_s for one in found], filled=True),
-            Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
-        ],
-        lambda number: f"{number:g}",
-        moments=moments,
-        runs_on=_("so far"),
-    )
+    greatest = figures.rate(_greatest([one.pages_per_s for one in found]), _("pages/s"))
+    lines = [
+        Line(_("pages/s"), "busy", [one.pages_per_s for one in found], filled=True),
+        Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
+    ]
+    return _drawing("pages-over-time", _("Pages per second"), found, hours, greatest, lines)
 
 
 def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
     greatest = _greatest([one.bytes_per_s for one in found])
-    moments = _moments(found, hours)
     size, unit = next((pair for pair in SIZES if greatest >= pair[0]), SIZES[-1])
+    numbers = [None if one.bytes_per_s is None else one.bytes_per_s / size for one in found]
+    lines = [Line(f"{unit}/{word('s')}", "good", numbers, filled=True)]
+    title, most = _("Bytes per second"), figures.speed(greatest)
+    return _drawing("bytes-over-time", title, found, hours, most, lines)
+
+
+def _drawing(
+    name: str, title: str, found: Sequence[Rate], hours: int, most: str, lines: Sequence[Line]
+) -> Drawing:
+    moments = _moments(found, hours)
     return draw_series(
-        "bytes-over-time",
-        _("Bytes per second"),
+        name,
+        title,
         _(
             "From received logs, one value per %(time)s. Maximum %(most)s. Periods without a log "
             "are left out.",
             time=figures.duration(hours * HOUR_MS),
-            most=figures.speed(greatest),
+            most=most,
         ),
         [moment.said for moment in moments],
-        [
-            Line(
-                f"{unit}/{word('s')}",
-                "good",
-                [None if one.bytes_per_s is None else one.bytes_per_s / size for one in found],
-                filled=True,
-            )
-        ],
+        lines,
         lambda number: f"{number:g}",
         moments=moments,
         runs_on=_("so far"),
@@ -141,7 +129,7 @@ RATES: Final[Table[Rate]] = Table(
     "activity",
     "/activity",
     "Fetched pages and bytes over time",
-    Whole(_rates),
+    InMemory(_rates),
     (
         Column("from", lambda one: one.from_ms, kind=MOMENT),
         Column("pages_per_s", lambda one: one.pages_per_s, kind=FIGURE, file="pages/s"),

@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from starlette.responses import Response
 
 from manager.console.language import _, lazy, plazy
-from manager.console.listing import Listing
+from manager.console.listing import whole
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.sentences import sentence_of
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import choice_filter, text_filter
 from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
-from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.health.alert_views import Alerts, OngoingAlert, current_alerts, send_test
 from manager.operations.health.silences import (
@@ -68,17 +68,6 @@ def _seen(visit: Visit) -> Alerts:
     return current_alerts(visit.db, visit.door.alerts, visit.now_ms)
 
 
-def _matching(seen: Alerts, listing: Listing) -> list[OngoingAlert]:
-    text, kind, told = (listing.filters[name] for name in ("q", "kind", "told"))
-    return [
-        one
-        for one in seen.troubles
-        if text.lower() in f"{one.key} {sentence_of(one.text)}".lower()
-        and kind in ("", one.key.partition(":")[0])
-        and told in ("", "silent" if one.silence else "yes")
-    ]
-
-
 def _windows(seen: Alerts, now_ms: int) -> list[SilenceRow]:
     """Return the maintenance windows that are open or planned."""
     return [
@@ -92,7 +81,7 @@ ALERTS: Final[Table[OngoingAlert]] = Table(
     "alerts",
     "/alerts",
     "Open alerts",
-    InMemory(lambda visit, listing: _matching(_seen(visit), listing)),
+    InMemory(lambda visit: _seen(visit).troubles),
     (
         Column("key", lambda one: one.key, about="kind and subject"),
         Column(
@@ -100,12 +89,12 @@ ALERTS: Final[Table[OngoingAlert]] = Table(
             lambda one: one.text,
             plazy("trouble", "Alert"),
             SENTENCE,
-            sort=lambda one: one.key,
+            sort_by=lambda one: one.key,
             style="wide",
         ),
         Column("since", lambda one: one.since_ms, lazy("Since"), AGO, sort=True),
         Column("told", lambda one: one.told_ms, lazy("Notified"), AGO, sort=True),
-        Column("told_next", lambda one: one.next_ms, lazy("Next reminder"), AGO, "", True, "next"),
+        Column("told_next", lambda one: one.next_ms, lazy("Next reminder"), AGO, sort="next"),
         Column("silent_until", lambda one: one.silence and one.silence.until_ms, kind=MOMENT),
         Column(
             "why",
@@ -115,12 +104,22 @@ ALERTS: Final[Table[OngoingAlert]] = Table(
             about="reason of the silence",
         ),
     ),
-    shown=("what", "since", "told", "told_next", "why"),
-    head="what",
     filters=(
-        Filter("q", lazy("Text"), hint=lazy("any part of the text")),
-        Filter("kind", lazy("About"), "words", KINDS, any=lazy("all")),
-        Filter("told", lazy("Notified"), "words", TOLD, any=lazy("all")),
+        text_filter(
+            lazy("Text"),
+            lazy("any part of the text"),
+            lambda one: f"{one.key} {sentence_of(one.text)}",
+        ),
+        choice_filter(
+            "kind", lazy("About"), KINDS, lambda one: one.key.partition(":")[0], lazy("all")
+        ),
+        choice_filter(
+            "told",
+            lazy("Notified"),
+            TOLD,
+            lambda one: "silent" if one.silence else "yes",
+            lazy("all"),
+        ),
     ),
     default_sort="-since",
 )
@@ -128,7 +127,7 @@ WINDOWS: Final[Table[SilenceRow]] = Table(
     "maintenance-windows",
     "/alerts/windows",
     "Maintenance windows that are open or planned",
-    Whole(lambda visit: _windows(_seen(visit), visit.now_ms)),
+    InMemory(lambda visit: _windows(_seen(visit), visit.now_ms)),
     (
         Column("id", lambda row: row.id, kind=ID),
         Column("from", lambda row: row.from_ms, plazy("moment", "From"), MOMENT, style="numbered"),
@@ -138,8 +137,6 @@ WINDOWS: Final[Table[SilenceRow]] = Table(
         Column("made", lambda row: row.made_ms, kind=MOMENT),
         BUTTONS,
     ),
-    shown=("from", "until", "why", "actions"),
-    head="from",
 )
 
 
@@ -148,7 +145,7 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
     seen = _seen(visit)
     return visit.page(
         "alerts.html",
-        list=ALERTS.view(visit, _matching(seen, ALERTS.listing(visit))),
+        list=ALERTS.view(visit, seen.troubles),
         seen=seen,
         loud=sum(one.silence is None for one in seen.troubles),
         windows=WINDOWS.part(visit, _windows(seen, visit.now_ms)),
@@ -209,10 +206,8 @@ def _moment(text: str, name: str, zone: ZoneInfo) -> int:
 
 def end(visit: Visit) -> Response:
     """End a silence or a window."""
-    number = visit.form.get("number", "")
-    if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise FormatError("console.whole_number", name="number", value=number[:20])
-    end_silence(visit.db, int(number), visit.actor, visit.now_ms)
+    number = whole(visit.form.get("number", ""), "number", 18)
+    end_silence(visit.db, number, visit.actor, visit.now_ms)
     return visit.go(visit.back(HERE), done=_("It has ended; alerts that are still open are sent."))
 
 
@@ -230,9 +225,9 @@ def test(visit: Visit) -> Response:
 PAGES: Final = (
     *ALERTS.pages(show),
     *WINDOWS.files(),
-    Page("POST", "/alerts/silence", "operator", silence_one),
-    Page("POST", "/alerts/windows", "operator", add),
-    Page("POST", "/alerts/end", "operator", end),
-    Page("POST", "/alerts/speak", "operator", quiet),
-    Page("POST", "/alerts/test", "operator", test),
+    Page("POST", "/alerts/silence", "operator", silence_one, form="/alerts"),
+    Page("POST", "/alerts/windows", "operator", add, form="/alerts"),
+    Page("POST", "/alerts/end", "operator", end, form="/alerts"),
+    Page("POST", "/alerts/speak", "operator", quiet, form="/alerts"),
+    Page("POST", "/alerts/test", "operator", test, form="/alerts"),
 )

@@ -5,7 +5,6 @@ What is live on it (`#live`) is asked for again every few seconds.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -24,7 +23,7 @@ from manager.console.notices import (
 from manager.console.pages.health.activity import activity_of
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.pages.rounds.round_tables import PROGRESS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_alerts
 from manager.operations.fleet.agents import AgentView, agent_views
@@ -52,22 +51,13 @@ COVERED: Final = ("placed", "excluded")
 
 @frozen
 class HostNumbers:
-    """Counts of hosts: known, with an owner, waiting for one, excluded."""
+    """Counts of hosts: known, with an owner, waiting for one, excluded; the parts of their bar."""
 
     known: int
     covered: int
     waiting: int
     excluded: int
-    by_state: dict[str, int]
     parts: list[BarSection]
-
-
-@frozen
-class AgentGroup:
-    """The agents in one state."""
-
-    state: str
-    agents: list[AgentGlance]
 
 
 def overview(visit: Visit) -> Response:
@@ -129,27 +119,21 @@ def _given_up(visit: Visit) -> set[str]:
     return {row.version for row in found if row.halted_ms or row.revoked_ms}
 
 
-def _groups(agents: list[AgentGlance]) -> list[AgentGroup]:
-    counted = Counter(view.liveness.state.value for view in agents)
-    return [
-        AgentGroup(state, [view for view in agents if view.liveness.state.value == state])
-        for state in STATES
-        if counted[state] and state != "retired"
-    ]
+def _groups(agents: list[AgentGlance]) -> list[tuple[str, list[AgentGlance]]]:
+    """Return the states that agents are in, each with its agents."""
+    by_state = {state: [one for one in agents if one.liveness.state == state] for state in STATES}
+    return [(state, found) for state, found in by_state.items() if found and state != "retired"]
 
 
 def _host_numbers(visit: Visit) -> HostNumbers:
     by_state = count_hosts(visit.db)
-    waiting = by_state["new"] + by_state["idle"] + by_state["probing"]
+    known = sum(by_state.values())
     return HostNumbers(
-        known=sum(by_state.values()),
-        covered=by_state["placed"],
-        waiting=waiting,
-        excluded=by_state["excluded"],
-        by_state=by_state,
-        parts=stacked(
-            [(state, by_state[state]) for state in COVERED], whole=float(sum(by_state.values()))
-        ),
+        known,
+        by_state["placed"],
+        by_state["new"] + by_state["idle"] + by_state["probing"],
+        by_state["excluded"],
+        stacked([(state, by_state[state]) for state in COVERED], whole=float(known)),
     )
 
 

@@ -23,8 +23,8 @@ from manager.console.pages.hosts.host_tables import (
     newest_owners,
     newest_sums,
 )
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link
 from manager.db.hosts.hosts import HostRow
 from manager.operations.archive.archive_figures import segments_with_host
 from manager.operations.fleet.agents import named_agents
@@ -180,8 +180,7 @@ def exclude(visit: Visit) -> Response:
     key, reason = visit.form.get("host", ""), visit.form.get("reason", "").strip()[:REASON_MOST]
     if not visit.is_confirmed:
         known = host_detail(visit.db, key).host
-        return _ask(
-            visit,
+        return visit.ask(
             _("Exclude %(host)s?", host=known.key),
             _("From the next lists on, no agent owns or fetches it."),
             _(
@@ -189,9 +188,10 @@ def exclude(visit: Visit) -> Response:
                 "can include it again at any time; it then starts as a new host."
             ),
             *_with_others(visit, known.id),
-            do="exclude",
-            about={"host": known.key},
-            reason=reason,
+            button=_("Exclude"),
+            back=link("host", host=known.key),
+            fields={"host": known.key},
+            shown={"reason": reason},
         )
     exclude_host(visit.db, key, reason, visit.actor, visit.now_ms)
     return visit.go(link("host", host=key), done=_("%(host)s is excluded.", host=key))
@@ -205,8 +205,7 @@ def _with_others(visit: Visit, host_id: int) -> list[str]:
     return [
         ngettext(
             "%(num)s segment of %(size)s holds captures of it. The whole file is withheld until "
-            "it is rewritten without them, within %(time)s; selections still give its other "
-            "hosts.",
+            "it is rewritten without them, within %(time)s; selections still give its other hosts.",
             "%(num)s segments of %(size)s hold captures of it. The whole files are withheld until "
             "they are rewritten without them, within %(time)s; selections still give their other "
             "hosts.",
@@ -222,13 +221,13 @@ def include(visit: Visit) -> Response:
     key = visit.form.get("host", "")
     if not visit.is_confirmed:
         known = host_detail(visit.db, key).host
-        return _ask(
-            visit,
+        return visit.ask(
             _("Include %(host)s again?", host=known.key),
             *_exclusion_reason(known, visit.now_ms),
             _("It is probed and assigned as a new host, and fetched with later lists."),
-            do="include",
-            about={"host": known.key},
+            button=_("Include again"),
+            back=link("host", host=known.key),
+            fields={"host": known.key},
         )
     include_host(visit.db, key, visit.actor, visit.now_ms)
     return visit.go(
@@ -269,8 +268,7 @@ def move(visit: Visit) -> Response:
     keep = visit.form.get("keep") == "yes"
     if not visit.is_confirmed:
         about = {"unit": unit, "agent": agent}
-        return _ask(
-            visit,
+        return visit.ask(
             _("Pin %(unit)s to %(agent)s?", unit=unit, agent=agent)
             if keep
             else _("Move %(unit)s to %(agent)s?", unit=unit, agent=agent),
@@ -278,9 +276,10 @@ def move(visit: Visit) -> Response:
             _("No plan moves it until it is unpinned, which is possible at any time.")
             if keep
             else _("The next plan may move it again."),
-            do="move",
-            about=about | {"keep": "yes"} if keep else about,
-            reason=reason,
+            button=_("Pin") if keep else _("Move"),
+            back=link("host", host=unit),
+            fields=about | {"keep": "yes"} if keep else about,
+            shown={"reason": reason},
             danger=False,
         )
     here = link("host", host=unit)
@@ -318,17 +317,17 @@ def ban(visit: Visit) -> Response:
     host, agent, reason = _choice(visit, "host")
     here = link("host", host=host)
     if not visit.is_confirmed:
-        return _ask(
-            visit,
+        return visit.ask(
             _("Ban %(host)s from %(agent)s?", host=host, agent=agent),
             _(
                 "Hosts that share its address are banned, too. Units that it owns there go to "
                 "other agents at once."
             ),
             _("The ban can be lifted at any time."),
-            do="ban",
-            about={"host": host, "agent": agent},
-            reason=reason,
+            button=_("Ban"),
+            back=here,
+            fields={"host": host, "agent": agent},
+            shown={"reason": reason},
         )
     moved = ban_host(visit.db, host, agent, reason, visit.actor, visit.now_ms, visit.policy)
     said = ngettext(
@@ -350,35 +349,6 @@ def lift(visit: Visit) -> Response:
     )
 
 
-def _ask(
-    visit: Visit,
-    title: str,
-    *consequences: str,
-    do: str,
-    about: dict[str, str],
-    reason: str | None = None,
-    danger: bool = True,
-) -> Response:
-    """Ask once before something is done to a host, or to a unit of it, for a reason."""
-    return visit.ask(
-        Question(
-            title,
-            consequences,
-            {
-                "exclude": _("Exclude"),
-                "include": _("Include again"),
-                "move": _("Pin") if "keep" in about else _("Move"),
-                "ban": _("Ban"),
-            }[do],
-            f"/console/host/{do}",
-            link("host", host=about.get("unit", about.get("host", ""))),
-            about,
-            {} if reason is None else {"reason": reason},
-            danger=danger,
-        )
-    )
-
-
 def _choice(visit: Visit, what: str) -> tuple[str, str, str]:
     """Return the unit or host, the agent and the reason of a form."""
     form = visit.form
@@ -387,11 +357,11 @@ def _choice(visit: Visit, what: str) -> tuple[str, str, str]:
 
 PAGES: Final = (
     Page("GET", "/host", "viewer", show, query=("host",)),
-    Page("POST", "/host/exclude", "operator", exclude),
-    Page("POST", "/host/include", "operator", include),
-    Page("POST", "/host/resolve", "operator", resolve),
-    Page("POST", "/host/move", "operator", move),
-    Page("POST", "/host/unpin", "operator", unpin),
-    Page("POST", "/host/ban", "operator", ban),
-    Page("POST", "/host/lift-ban", "operator", lift),
+    Page("POST", "/host/exclude", "operator", exclude, form="/host?host={host}"),
+    Page("POST", "/host/include", "operator", include, form="/host?host={host}"),
+    Page("POST", "/host/resolve", "operator", resolve, form="/host?host={host}"),
+    Page("POST", "/host/move", "operator", move, form="/host?host={unit}"),
+    Page("POST", "/host/unpin", "operator", unpin, form="/host?host={unit}"),
+    Page("POST", "/host/ban", "operator", ban, form="/host?host={host}"),
+    Page("POST", "/host/lift-ban", "operator", lift, form="/host?host={host}"),
 )

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, ngettext
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link, number
 from manager.operations.hosts.host_merge import merge_host
 from manager.operations.hosts.host_split import Piece, Split, split_host
 from manager.operations.hosts.host_views import HostDetail, host_detail
@@ -30,7 +30,7 @@ def split(visit: Visit) -> Response:
         visit.actor,
         visit.now_ms,
         parts=_whole(visit, "pieces"),
-        interval_s=_number(visit, "interval_s"),
+        interval_s=number(visit, "interval_s"),
         dry_run=not confirmed,
         policy=visit.policy,
     )
@@ -44,20 +44,18 @@ def split(visit: Visit) -> Response:
         return visit.go(link("host", host=made.host), done=done)
     fields = {name: visit.form.get(name, "") for name in ("pieces", "interval_s")}
     return visit.ask(
-        Question(
-            ngettext(
-                "Split %(host)s among %(num)s agent?",
-                "Split %(host)s among %(num)s agents?",
-                len(made.pieces),
-                host=made.host,
-            ),
-            (*map(_told, made.pieces), *_consequences(made)),
-            _("Split"),
-            "/console/host/split",
-            link("host", host=made.host),
-            {"host": made.host, **fields},
-            danger=False,
-        )
+        ngettext(
+            "Split %(host)s among %(num)s agent?",
+            "Split %(host)s among %(num)s agents?",
+            len(made.pieces),
+            host=made.host,
+        ),
+        *map(_told, made.pieces),
+        *_consequences(made),
+        button=_("Split"),
+        back=link("host", host=made.host),
+        fields={"host": made.host, **fields},
+        danger=False,
     )
 
 
@@ -68,19 +66,14 @@ def merge(visit: Visit) -> Response:
         detail = host_detail(visit.db, key)
         host = detail.host.key
         return visit.ask(
-            Question(
-                _("Merge the pieces of %(host)s?", host=host),
-                (
-                    *_pieces(detail),
-                    _("From the next round on, the agent with its top directory gets all of it."),
-                    _("The history keeps the owner of each directory. It can be split again."),
-                ),
-                _("Merge"),
-                "/console/host/merge",
-                link("host", host=host),
-                {"host": host},
-                danger=False,
-            )
+            _("Merge the pieces of %(host)s?", host=host),
+            *_pieces(detail),
+            _("From the next round on, the agent with its top directory gets all of it."),
+            _("The history keeps the owner of each directory. It can be split again."),
+            button=_("Merge"),
+            back=link("host", host=host),
+            fields={"host": host},
+            danger=False,
         )
     merge_host(visit.db, key, visit.actor, visit.now_ms)
     return visit.go(link("host", host=key), done=_("%(host)s is one unit again.", host=key))
@@ -127,28 +120,16 @@ def _consequences(made: Split) -> tuple[str, ...]:
     return (rate, _("A round finishes it when no piece has anything left."))
 
 
-def _number(visit: Visit, name: str) -> float | None:
-    text = visit.form.get(name, "").strip()
-    if not text:
-        return None
-    try:
-        return float(text)
-    except ValueError as error:
-        raise FormatError("console.number_or_empty", name=name, value=text[:40]).about(
-            name
-        ) from error
-
-
 def _whole(visit: Visit, name: str) -> int | None:
-    number = _number(visit, name)
-    if number is None:
+    found = number(visit, name)
+    if found is None:
         return None
-    if not number.is_integer():
-        raise FormatError("console.whole_number_or_empty", name=name, value=number).about(name)
-    return int(number)
+    if not found.is_integer():
+        raise FormatError("console.whole_number_or_empty", name=name, value=found).about(name)
+    return int(found)
 
 
 PAGES: Final = (
-    Page("POST", "/host/split", "operator", split),
-    Page("POST", "/host/merge", "operator", merge),
+    Page("POST", "/host/split", "operator", split, form="/host?host={host}"),
+    Page("POST", "/host/merge", "operator", merge, form="/host?host={host}"),
 )

@@ -18,7 +18,7 @@ from manager.console.tables.kinds import (
     SENTENCE,
     STATE,
 )
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.db.hosts.directories import DirectoryRow
 from manager.db.hosts.host_views import HostLine
@@ -118,7 +118,7 @@ OWNERS: Final[Table[Named[AssignmentRow]]] = Table(
     "host-owners",
     "/host/owners",
     "Owners of the units of a host, the last first",
-    Whole(lambda visit: newest_owners(_detail(visit))),
+    InMemory(lambda visit: newest_owners(_detail(visit))),
     (
         Column("unit", lambda one: one.unit),
         Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),
@@ -129,15 +129,13 @@ OWNERS: Final[Table[Named[AssignmentRow]]] = Table(
         Column("ended_because", lambda one: one.row.reason_closed, kind=SENTENCE),
         Column("plan", lambda one: one.row.plan_id, kind=ID),
     ),
-    shown=("agent", "path", "since", "until", "reason"),
-    head="agent",
     parameters=("host",),
 )
 MEASURED: Final[Table[Named[SumRow]]] = Table(
     "host-measured",
     "/host/measured",
     "Measured sums of a host, the newest round first",
-    Whole(lambda visit: newest_sums(_detail(visit))),
+    InMemory(lambda visit: newest_sums(_detail(visit))),
     (
         Column("unit", lambda one: one.unit),
         Column("round", lambda one: one.row.round, lazy("Round"), ID, style="numbered"),
@@ -151,15 +149,13 @@ MEASURED: Final[Table[Named[SumRow]]] = Table(
         Column("received", lambda one: one.row.response_bytes, lazy("Received"), BYTES),
         Column("took", lambda one: one.row.ms, lazy("Took"), DURATION),
     ),
-    shown=("round", "agent", "path", "requests", "pages", "errors", "received", "took"),
-    head="round",
     parameters=("host",),
 )
 ORDERS: Final[Table[Named[OrderRow]]] = Table(
     "host-probe-orders",
     "/host/probe-orders",
     "Probe orders of a host, the last first",
-    Whole(lambda visit: newest_orders(_detail(visit))),
+    InMemory(lambda visit: newest_orders(_detail(visit))),
     (
         Column("id", lambda one: one.row.id, kind=ID),
         Column("unit", lambda one: one.unit),
@@ -172,15 +168,13 @@ ORDERS: Final[Table[Named[OrderRow]]] = Table(
         Column("pages", lambda one: one.row.pages, kind=NUMBER),
         Column("reason", lambda one: one.row.reason, kind=SENTENCE),
     ),
-    shown=("round", "agent", "state", "ordered"),
-    head="round",
     parameters=("host",),
 )
 DIRECTORIES: Final[Table[Named[DirectoryRow]]] = Table(
     "host-directories",
     "/host/directories",
     "Directories of a host, of the newest round and the largest first",
-    Whole(_directories),
+    InMemory(_directories),
     (
         Column("directory", lambda one: one.row.path, lazy("Directory"), style="path"),
         Column("round", lambda one: one.row.round, lazy("Round"), ID),
@@ -193,15 +187,13 @@ DIRECTORIES: Final[Table[Named[DirectoryRow]]] = Table(
         Column("received", lambda one: one.row.response_bytes, lazy("Received"), BYTES),
         Column("took", lambda one: one.row.ms, lazy("Took"), DURATION),
     ),
-    shown=("directory", "round", "pages", "errors", "received", "took"),
-    head="directory",
     parameters=("host",),
 )
 BESIDE: Final[Table[HostLine]] = Table(
     "hosts-beside",
     "/host/beside",
     "Other hosts that share the address of a host",
-    Whole(lambda visit: hosts_beside(visit.db, _key(visit))),
+    InMemory(lambda visit: hosts_beside(visit.db, _key(visit))),
     (
         Column("host", lambda host: host.key),
         Column("state", lambda host: host.state),
@@ -213,7 +205,7 @@ START_PAGES: Final[Table[tuple[str, StartPageRow]]] = Table(
     "host-start-pages",
     "/host/start-pages",
     "Start pages of a host",
-    Whole(lambda visit: start_pages_of_host(visit.db, _key(visit))),
+    InMemory(lambda visit: start_pages_of_host(visit.db, _key(visit))),
     (
         Column("unit", lambda row: row[0]),
         Column("page", lambda row: row[1].url),

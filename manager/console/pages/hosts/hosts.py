@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console.language import _, lazy, ngettext, number
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, HOST, KBYTES, MOMENT, NUMBER, SENTENCE, STATE
@@ -53,7 +53,7 @@ HOSTS: Final[Table[HostLine]] = Table(
     "Hosts",
     OwnPage(lambda visit, one: every_host(visit.db, _filter(one), sort=one.sort)),
     (
-        Column("host", lambda host: host.key, lazy("Host"), HOST, sort=True, by="domain"),
+        Column("host", lambda host: host.key, lazy("Host"), HOST, sort="domain"),
         Column("state", lambda host: host.state, lazy("State"), STATE, sort=True),
         Column("owner", lambda host: host.owner, lazy("Owner"), AGENT, sort=True),
         Column("volume", lambda host: host.volume_kb, lazy("Volume"), KBYTES, sort=True),
@@ -65,8 +65,7 @@ HOSTS: Final[Table[HostLine]] = Table(
         Column("problem", lambda host: host.resolve_problem, kind=SENTENCE, about="of resolution"),
         Column("excluded_because", lambda host: host.excluded_reason),
     ),
-    shown=("host", "owner", "state", "volume", "pages", "first_seen"),
-    head="host",
+    page_columns=("host", "owner", "state", "volume", "pages", "first_seen"),
     filters=(
         Filter("q", lazy("Search"), hint="example.jp", about="a domain, or a part of an address"),
         Filter("in", kind="own", about="address: any part of the address"),
@@ -142,6 +141,6 @@ def add(visit: Visit) -> Response:
 PAGES: Final = (
     *HOSTS.pages(show),
     Page("GET", "/add-hosts", "operator", show_add),
-    Page("POST", "/add-hosts", "operator", add),
-    Page("POST", "/hosts/resolve", "operator", resolve),
+    Page("POST", "/add-hosts", "operator", add, form="/add-hosts"),
+    Page("POST", "/hosts/resolve", "operator", resolve, form="/hosts"),
 )

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import lazy
-from manager.console.listing import Cut, Listing
-from manager.console.requests.access import Page
+from manager.console.listing import Cut, Listing, whole
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import BYTES, DURATION, ID, MOMENT, NUMBER
@@ -77,7 +77,7 @@ LINES: Final[Table[FoundLine]] = Table(
     "log-lines",
     "/logs",
     "Lines of crawl logs",
-    OwnPage(_every, ("mark",)),
+    OwnPage(_every),
     (
         Column("agent", lambda one: one.agent, lazy("Agent")),
         Column("log", lambda one: one.log, about="name of the log"),
@@ -99,8 +99,8 @@ LINES: Final[Table[FoundLine]] = Table(
         Column("elapsed", lambda one: one.line.elapsed_ms, lazy("Took"), DURATION),
         Column("url", lambda one: one.line.url, lazy("URL"), style="wide path"),
     ),
-    shown=("status", "url", "agent", "time", "response", "elapsed"),
-    head="url",
+    page_columns=("status", "url", "agent", "time", "response", "elapsed"),
+    row_name="url",
     filters=(
         Filter("host", lazy("Host"), hint=lazy("www.example.jp or *.example.jp")),
         Filter("status", lazy("Status"), "own", about="a status, 2xx to 5xx, none or bad"),
@@ -126,10 +126,7 @@ def _mark(visit: Visit) -> Mark | None:
 
 
 def _shown(visit: Visit) -> int:
-    text = visit.query.get("shown", "0")
-    if not (text.isascii() and text.isdigit() and len(text) <= 6):
-        raise FormatError("console.whole_number", name="shown", value=text[:40])
-    return int(text)
+    return whole(visit.query.get("shown", "0"), "shown", 6)
 
 
 def show(visit: Visit) -> Response:
@@ -195,6 +192,6 @@ def _search_progress(listing: Listing, found: FoundLines, shown: int) -> SearchP
 
 
 PAGES: Final = (
-    *LINES.pages(show),
+    *LINES.pages(show, "mark"),
     Page("GET", "/logs/more", "viewer", more, query=(*LINES.query, "mark", "shown")),
 )

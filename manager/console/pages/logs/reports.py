@@ -10,13 +10,13 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import lazy
 from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
+from manager.console.streamed_files import zip_response
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER
 from manager.console.tables.sources import ByCursor
 from manager.console.tables.table import Column, Table
-from manager.console.zip_stream import zip_response
 from manager.operations.fleet.agents import named_agents
 from manager.operations.logs import source_files
 from manager.operations.logs.reports import ReportRow, list_reports
@@ -85,8 +85,8 @@ REPORTS: Final[Table[Report]] = Table(
         Column("size", lambda one: one.row.size_bytes, lazy("Size"), BYTES),
         Column("sha256", lambda one: one.row.sha256),
     ),
-    shown=("received", "agent", "name", "since", "lines", "quarantined", "size"),
-    head="name",
+    page_columns=("received", "agent", "name", "since", "lines", "quarantined", "size"),
+    row_name="name",
     filters=(
         Filter(
             "agent",
@@ -99,11 +99,6 @@ REPORTS: Final[Table[Report]] = Table(
 )
 
 
-def show(visit: Visit) -> Response:
-    """Show reports, newest first."""
-    return visit.page("reports.html", list=REPORTS.view(visit), kinds=KINDS)
-
-
 def take(visit: Visit) -> Response:
     """Send the files of the source of one kind, as `prsm export` writes them, in one archive."""
     kind = visit.form.get("kind", "")
@@ -113,6 +108,6 @@ def take(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    *REPORTS.pages(show),
-    Page("POST", "/reports/take", "operator", take),
+    *REPORTS.pages(lambda visit: visit.page("reports.html", list=REPORTS.view(visit), kinds=KINDS)),
+    Page("POST", "/reports/take", "operator", take, form="/reports"),
 )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console.language import lazy
 from manager.console.listing import Listing
-from manager.console.messages.act_words import acts_about
+from manager.console.messages.audit_words import acts_about
 from manager.console.messages.sentences import actor_meant
 from manager.console.notices import detail_text
 from manager.console.requests.visit import Visit
@@ -67,8 +67,7 @@ AUDIT: Final[Table[AuditRow]] = Table(
         Column("address", lambda row: row.address, about="IP address of the actor"),
         Column("browser", lambda row: row.browser, about="User-Agent of the actor"),
     ),
-    shown=("time", "who", "action", "subject", "detail"),
-    head="action",
+    row_name="action",
     filters=(
         Filter("action", lazy("About"), "own", about="an action, or a group of them by its prefix"),
         Filter("subject", lazy("Subject"), hint=lazy("full name")),

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from manager.console.language import _
 from manager.console.pages.people.sessions import keep_device
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.errors import ForbiddenError
 from manager.operations.people.api_tokens import Holder
@@ -17,11 +17,6 @@ from shared.errors import FormatError
 from shared.wire.names import hash_of_key
 
 __all__ = ["PAGES"]
-
-
-def show(visit: Visit) -> Response:
-    """Ask for the password that one has, and twice for the new one."""
-    return visit.page("own_password.html")
 
 
 def change(visit: Visit) -> Response:
@@ -50,6 +45,6 @@ def change(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/own-password", "viewer", show),
-    Page("POST", "/own-password", "viewer", change, looks_at_password=True),
+    Page("GET", "/own-password", "viewer", lambda visit: visit.page("own_password.html")),
+    Page("POST", "/own-password", "viewer", change, looks_at_password=True, form="/own-password"),
 )

@@ -15,7 +15,8 @@ from manager.console import figures
 from manager.console.language import _
 from manager.console.messages.sentences import sentence_of
 from manager.console.requests import cookies
-from manager.console.requests.access import Page, kept_question, login_page, safe_target
+from manager.console.requests.access import ask_again, login_page, safe_target
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.errors import ForbiddenError, SlowDownError, UnknownKeyError
 from manager.operations.people import users
@@ -121,7 +122,7 @@ def _after_login(visit: Visit, session: users.Session) -> Response:
     visit.user = users.session_of(visit.db, hash_of_key(session.token), visit.now_ms)
     visit.token, visit.new_visit = session.token, ""
     note = _("You are logged in again. Nothing was done yet: check the form and send it.")
-    return visit.ask(kept_question(path, fields), note=note)
+    return ask_again(visit, path, fields, note)
 
 
 def logout(visit: Visit) -> Response:

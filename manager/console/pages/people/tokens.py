@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
-from manager.console.tables.filters import Filter
+from manager.console.listing import is_whole, whole
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link
+from manager.console.tables.filters import choice_filter, text_filter
 from manager.console.tables.kinds import AGO, ID, MOMENT, STATE, WORD
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
@@ -54,14 +54,9 @@ def _state(row: TokenRow, now_ms: int) -> str:
     return "expired" if row.expires_ms <= now_ms else "good"
 
 
-def _rows(visit: Visit, listing: Listing) -> list[Token]:
-    text, state = listing.filters["q"].lower(), listing.filters["state"]
-    rows = [Token(row, _state(row, visit.now_ms)) for row in list_tokens(visit.db, _holder(visit))]
-    return [
-        one
-        for one in rows
-        if text in f"{one.row.user}/{one.row.name}".lower() and state in ("", one.state)
-    ]
+def _rows(visit: Visit) -> list[Token]:
+    rows = list_tokens(visit.db, _holder(visit))
+    return [Token(row, _state(row, visit.now_ms)) for row in rows]
 
 
 TOKENS: Final[Table[Token]] = Table(
@@ -75,20 +70,20 @@ TOKENS: Final[Table[Token]] = Table(
             "user",
             lambda one: one.row.user,
             lazy("User"),
-            sort=lambda one: (one.row.user, one.row.name),
+            sort_by=lambda one: (one.row.user, one.row.name),
         ),
         Column(
             "name",
             lambda one: one.row.name,
             lazy("Token"),
-            sort=lambda one: (one.row.name, one.row.id),
+            sort_by=lambda one: (one.row.name, one.row.id),
         ),
         Column(
             "role",
             lambda one: one.row.role,
             lazy("Role"),
             WORD,
-            sort=lambda one: (ROLES.index(one.row.role), one.row.name),
+            sort_by=lambda one: (ROLES.index(one.row.role), one.row.name),
         ),
         Column("state", lambda one: one.state, lazy("State"), STATE),
         Column("made", lambda one: one.row.created_ms, lazy("Made"), MOMENT, sort=True),
@@ -99,16 +94,17 @@ TOKENS: Final[Table[Token]] = Table(
             lazy("Last used"),
             AGO,
             "last used (UTC)",
-            sort=True,
+            True,
         ),
         Column("revoked", lambda one: one.row.revoked_ms, kind=MOMENT),
         BUTTONS,
     ),
-    shown=("name", "user", "role", "state", "used", "until", "made", "actions"),
-    head="name",
+    page_columns=("name", "user", "role", "state", "used", "until", "made", "actions"),
     filters=(
-        Filter("q", lazy("Name"), hint=lazy("part of a name")),
-        Filter("state", lazy("State"), "words", STATES),
+        text_filter(
+            lazy("Name"), lazy("part of a name"), lambda one: f"{one.row.user}/{one.row.name}"
+        ),
+        choice_filter("state", lazy("State"), STATES, lambda one: one.state),
     ),
     default_sort="-made",
 )
@@ -148,7 +144,7 @@ def make(visit: Visit) -> Response:
 
 
 def _days(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 9):
+    if not is_whole(text, 8):
         raise FormatError("console.token_days", value=text[:20], most=MOST_DAYS).about("days")
     return int(text)
 
@@ -156,28 +152,20 @@ def _days(text: str) -> int:
 def revoke(visit: Visit) -> Response:
     """End a token; ask once."""
     number, here = visit.form.get("number", ""), link("tokens")
-    if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise FormatError("console.whole_number", name="number", value=number[:20])
-    row = next(
-        (row for row in list_tokens(visit.db, _holder(visit)) if row.id == int(number)), None
-    )
+    wanted = whole(number, "number", 18)
+    row = next((row for row in list_tokens(visit.db, _holder(visit)) if row.id == wanted), None)
     if row is None:
         raise NotFoundError("people.token_unknown", number=number, see="tokens")
     if not visit.is_confirmed:
         used = figures.ago(row.last_used_ms, visit.now_ms) if row.last_used_ms else _("never")
         return visit.ask(
-            Question(
-                _("Revoke %(token)s of %(user)s?", token=row.name, user=row.user),
-                (
-                    _("It was last used: %(when)s.", when=used),
-                    _("The script with this token is refused from its next request on."),
-                    _("This cannot be undone; you can make another token."),
-                ),
-                _("Revoke"),
-                "/console/tokens/revoke",
-                here,
-                {"number": number},
-            )
+            _("Revoke %(token)s of %(user)s?", token=row.name, user=row.user),
+            _("It was last used: %(when)s.", when=used),
+            _("The script with this token is refused from its next request on."),
+            _("This cannot be undone; you can make another token."),
+            button=_("Revoke"),
+            back=here,
+            fields={"number": number},
         )
     revoke_token(visit.db, _holder(visit), row.id, visit.actor, visit.now_ms)
     said = _("%(token)s of %(user)s is revoked.", token=row.name, user=row.user)
@@ -186,6 +174,6 @@ def revoke(visit: Visit) -> Response:
 
 PAGES: Final = (
     *TOKENS.pages(show),
-    Page("POST", "/tokens", "viewer", make),
-    Page("POST", "/tokens/revoke", "viewer", revoke),
+    Page("POST", "/tokens", "viewer", make, form="/tokens"),
+    Page("POST", "/tokens/revoke", "viewer", revoke, form="/tokens"),
 )

@@ -8,14 +8,13 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.words import word
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
-from manager.console.tables.filters import Filter
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link
+from manager.console.tables.filters import choice_filter, text_filter
 from manager.console.tables.kinds import MOMENT, STATE, WORD
-from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.errors import NotFoundError
 from manager.operations.hosts.preconditions import is_last_admin
@@ -48,20 +47,11 @@ LAST_ADMIN: Final = Unable(
 )
 
 
-def _rows(visit: Visit, listing: Listing) -> list[User]:
-    text, role = listing.filters["q"].lower(), listing.filters["role"]
-    return [
-        user
-        for user in list_users(visit.db)
-        if text in user.name.lower() and role in ("", user.role)
-    ]
-
-
 USERS: Final[Table[User]] = Table(
     "users",
     "/users",
     "Users",
-    InMemory(_rows),
+    InMemory(lambda visit: list_users(visit.db)),
     (
         Column("name", lambda user: user.name, lazy("Name"), sort=True),
         Column(
@@ -69,7 +59,7 @@ USERS: Final[Table[User]] = Table(
             lambda user: user.role,
             lazy("Role"),
             WORD,
-            sort=lambda user: (ROLES.index(user.role), user.name),
+            sort_by=lambda user: (ROLES.index(user.role), user.name),
         ),
         Column("created", lambda user: user.created_ms, lazy("Added"), MOMENT, sort=True),
         Column("disabled", lambda user: user.disabled_ms, kind=MOMENT),
@@ -79,14 +69,13 @@ USERS: Final[Table[User]] = Table(
             lazy("Login"),
             STATE,
             file=None,
-            sort=lambda user: (user.disabled_ms is not None, user.name),
+            sort_by=lambda user: (user.disabled_ms is not None, user.name),
         ),
     ),
-    shown=("name", "role", "state", "created"),
-    head="name",
+    page_columns=("name", "role", "state", "created"),
     filters=(
-        Filter("q", lazy("Name"), hint=lazy("part of a name")),
-        Filter("role", lazy("Role"), "words", ROLES),
+        text_filter(lazy("Name"), lazy("part of a name"), lambda user: user.name),
+        choice_filter("role", lazy("Role"), ROLES, lambda user: user.role),
     ),
     default_sort="name",
     role="admin",
@@ -95,7 +84,7 @@ SESSIONS: Final[Table[OpenSession]] = Table(
     "user-sessions",
     "/user/sessions",
     "Sessions of a user",
-    Whole(lambda visit: list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)),
+    InMemory(lambda visit: list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)),
     (
         Column("number", lambda one: one.id, lazy("Number"), style="key quiet"),
         Column("since", lambda one: one.created_ms, lazy("Since"), MOMENT),
@@ -104,16 +93,10 @@ SESSIONS: Final[Table[OpenSession]] = Table(
         Column("browser", lambda one: one.browser, lazy("Browser")),
         BUTTONS,
     ),
-    shown=("since", "until", "address", "browser", "number", "actions"),
-    head="since",
+    page_columns=("since", "until", "address", "browser", "number", "actions"),
     parameters=("name",),
     role="admin",
 )
-
-
-def show(visit: Visit) -> Response:
-    """Show who may log in."""
-    return visit.page("users.html", list=USERS.view(visit), roles=ROLE_WORDS)
 
 
 def show_new(visit: Visit) -> Response:
@@ -158,20 +141,19 @@ def change_role(visit: Visit) -> Response:
     here, shown = link("user", name=user.name), visit.form.get("shown")
     if role == "admin" and user.role != "admin" and not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Make %(name)s an administrator?", name=user.name),
-                (
-                    _(
-                        "An administrator may do everything: retire agents, roll out releases, "
-                        "distribute data, add users and change their roles, yours too."
-                    ),
-                    _("The role can be changed back at any time."),
-                ),
-                _("Make an administrator"),
-                "/console/user/role",
-                here,
-                {"name": user.name, "role": role, "shown": user.role if shown is None else shown},
-            )
+            _("Make %(name)s an administrator?", name=user.name),
+            _(
+                "An administrator may do everything: retire agents, roll out releases, "
+                "distribute data, add users and change their roles, yours too."
+            ),
+            _("The role can be changed back at any time."),
+            button=_("Make an administrator"),
+            back=here,
+            fields={
+                "name": user.name,
+                "role": role,
+                "shown": user.role if shown is None else shown,
+            },
         )
     set_role(visit.db, user.name, role, visit.actor, visit.now_ms, shown=shown)
     return visit.go(here, done=_("%(name)s is %(role)s now.", name=user.name, role=word(role)))
@@ -183,17 +165,12 @@ def disable(visit: Visit) -> Response:
     here = link("user", name=user.name)
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Disable %(name)s?", name=user.name),
-                (
-                    _("All sessions of this user end at once, and logins are refused."),
-                    _("The user can be enabled again at any time."),
-                ),
-                _("Disable"),
-                "/console/user/disable",
-                here,
-                {"name": user.name},
-            )
+            _("Disable %(name)s?", name=user.name),
+            _("All sessions of this user end at once, and logins are refused."),
+            _("The user can be enabled again at any time."),
+            button=_("Disable"),
+            back=here,
+            fields={"name": user.name},
         )
     set_user_disabled(visit.db, user.name, visit.actor, visit.now_ms, disabled=True)
     return visit.go(here, done=_("%(name)s is disabled.", name=user.name))
@@ -241,17 +218,12 @@ def log_out(visit: Visit) -> Response:
     here = link("user", name=user.name)
     if not session and not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Log %(user)s out everywhere?", user=user.name),
-                (
-                    _("All sessions of this user end at once; unsaved input may be lost."),
-                    _("The password stays, and so do the tokens of scripts."),
-                ),
-                _("Log out everywhere"),
-                "/console/user/log-out",
-                here,
-                {"name": user.name, "session": ""},
-            )
+            _("Log %(user)s out everywhere?", user=user.name),
+            _("All sessions of this user end at once; unsaved input may be lost."),
+            _("The password stays, and so do the tokens of scripts."),
+            button=_("Log out everywhere"),
+            back=here,
+            fields={"name": user.name, "session": ""},
         )
     end_sessions(visit.db, user.name, visit.actor, visit.now_ms, session)
     if session:
@@ -260,15 +232,15 @@ def log_out(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    *USERS.pages(show),
+    *USERS.pages(lambda visit: visit.page("users.html", list=USERS.view(visit), roles=ROLE_WORDS)),
     Page("GET", "/new-user", "admin", show_new),
-    Page("POST", "/new-user", "admin", add),
+    Page("POST", "/new-user", "admin", add, form="/new-user"),
     Page("GET", "/user", "admin", show_user, query=("name",)),
     *SESSIONS.files(),
-    Page("POST", "/user/role", "admin", change_role),
-    Page("POST", "/user/disable", "admin", disable),
-    Page("POST", "/user/enable", "admin", enable),
+    Page("POST", "/user/role", "admin", change_role, form="/user?name={name}"),
+    Page("POST", "/user/disable", "admin", disable, form="/user?name={name}"),
+    Page("POST", "/user/enable", "admin", enable, form="/user?name={name}"),
     Page("GET", "/user/password", "admin", show_password, query=("name",)),
-    Page("POST", "/user/password", "admin", set_password),
-    Page("POST", "/user/log-out", "admin", log_out),
+    Page("POST", "/user/password", "admin", set_password, form="/user/password?name={name}"),
+    Page("POST", "/user/log-out", "admin", log_out, form="/user?name={name}"),
 )

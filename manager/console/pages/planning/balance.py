@@ -12,19 +12,18 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.drawings.drawing import Drawing
+from manager.console.drawings.drawing import Drawing, drawing_file
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _, lazy, pgettext
 from manager.console.messages.disabled_reasons import unable_of
-from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.cost_bars import cost_bars
-from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.plan_tables import COSTS
+from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.planning.spanning_tree import shown_tree
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import DURATION, ID, MOMENT, WORD
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.hosts.preconditions import plan_obstacle
 from manager.operations.planning.plan_application import undo_preview, undoable
@@ -53,7 +52,7 @@ ROUNDS: Final[Table[PastRound]] = Table(
     "rounds-over-time",
     "/balance/rounds",
     "Makespans of rounds, newest first",
-    Whole(_rounds),
+    InMemory(_rounds),
     (
         Column("round", lambda one: one.number, lazy("Round"), ID, style="numbered"),
         Column("method", lambda one: one.method, lazy("Method"), WORD),
@@ -64,8 +63,6 @@ ROUNDS: Final[Table[PastRound]] = Table(
         Column("measured", lambda one: one.measured_ms, lazy("Measured"), DURATION),
         Column("elapsed", lambda one: one.elapsed_ms, kind=DURATION),
     ),
-    shown=("round", "method", "planned", "lower_bound", "measured"),
-    head="round",
 )
 
 

@@ -9,7 +9,7 @@ from manager.balancing.balancers import Compared
 from manager.console.language import lazy
 from manager.console.listing import Listing
 from manager.console.pages.planning.cost_bars import CostBar, cost_bars
-from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import (
@@ -24,7 +24,7 @@ from manager.console.tables.kinds import (
     SENTENCE,
     WORD,
 )
-from manager.console.tables.sources import InSql, OwnPage, Whole
+from manager.console.tables.sources import InMemory, InSql, OwnPage
 from manager.console.tables.table import Column, Table
 from manager.db.planning.plans import PlanHead
 from manager.operations.planning.plan_list import PlanFilter, every_plan, plan_page
@@ -53,9 +53,7 @@ PLANS: Final[Table[PlanHead]] = Table(
     "Plans",
     InSql(_page, lambda visit, one: every_plan(visit.db, _filter(one), sort=one.sort)),
     (
-        Column(
-            "plan", lambda row: row.id, lazy("Plan"), ID, sort=True, by="number", style="numbered"
-        ),
+        Column("plan", lambda row: row.id, lazy("Plan"), ID, sort="number", style="numbered"),
         Column("method", lambda row: row.method, lazy("Method"), WORD, sort=True),
         Column("round", lambda row: row.round or None, kind=ID),
         Column("made_by", lambda row: row.made_by),
@@ -68,31 +66,15 @@ PLANS: Final[Table[PlanHead]] = Table(
             lambda row: row.before_ms,
             lazy("Makespan before"),
             DURATION,
-            sort=True,
-            by="before",
+            sort="before",
         ),
         Column(
-            "makespan_after",
-            lambda row: row.makespan_ms,
-            lazy("After"),
-            DURATION,
-            sort=True,
-            by="makespan",
+            "makespan_after", lambda row: row.makespan_ms, lazy("After"), DURATION, sort="makespan"
         ),
         Column(
-            "lower_bound",
-            lambda row: row.bound_ms,
-            lazy("Lower bound"),
-            DURATION,
-            sort=True,
-            by="bound",
+            "lower_bound", lambda row: row.bound_ms, lazy("Lower bound"), DURATION, sort="bound"
         ),
     ),
-    shown=(
-        *("plan", "method", "made", "applied", "units", "moves"),
-        *("makespan_before", "makespan_after", "lower_bound"),
-    ),
-    head="plan",
     filters=(
         Filter("method", lazy("Method"), "words", tuple(METHOD_WORDS)),
         Filter("applied", lazy("Applied"), "words", ("yes", "no")),
@@ -118,8 +100,6 @@ MOVES: Final[Table[Move]] = Table(
         Column("costs", lambda move: move.taker_ms, lazy("Costs"), DURATION),
         Column("gain", None, lazy("Gain"), DURATION),
     ),
-    shown=("unit", "from", "to", "saves", "costs", "gain"),
-    head="unit",
     filters=(Filter("agent", kind="own", about="agent that gives or takes"),),
     default_sort="gain",
 )
@@ -133,7 +113,7 @@ COSTS: Final[Table[CostBar]] = Table(
     "plan-{number}-costs",
     "/plans/{number:int}/costs",
     "Cost of each agent before and after a plan, the costliest first",
-    Whole(_costs),
+    InMemory(_costs),
     (
         Column("agent", lambda one: one.name, lazy("Agent"), AGENT),
         Column("drawn", None, lazy("Drawn"), DRAWN),
@@ -151,14 +131,12 @@ COSTS: Final[Table[CostBar]] = Table(
             tip=lazy("Waiting and transfer time over its slots, in its hours"),
         ),
     ),
-    shown=("agent", "drawn", "before", "after", "units", "takes"),
-    head="agent",
 )
 METHODS: Final[Table[Compared]] = Table(
     "plan-{number}-methods",
     "/plans/{number:int}/methods",
     "Results of other methods than that of a plan",
-    Whole(lambda visit: plan_detail(visit.db, visit.number, limit=1).compared),
+    InMemory(lambda visit: plan_detail(visit.db, visit.number, limit=1).compared),
     (
         Column("method", lambda one: one.method, lazy("Method"), WORD),
         Column("makespan", lambda one: one.makespan_ms, lazy("Makespan"), DURATION),
@@ -172,8 +150,6 @@ METHODS: Final[Table[Compared]] = Table(
         Column("moves", lambda one: one.moves, lazy("Moves"), NUMBER),
         Column("why_not", lambda one: one.why, kind=SENTENCE),
     ),
-    shown=("method", "makespan", "above_bound", "moves"),
-    head="method",
 )
 
 
@@ -187,7 +163,7 @@ FLOWS: Final[Table[Flow]] = Table(
     "plan-{number}-flows",
     "/plans/{number:int}/flows",
     "Transfers between agents by a plan, the most units first",
-    Whole(_flows),
+    InMemory(_flows),
     (
         Column("from", lambda flow: flow.giver, lazy("From"), style="numbered"),
         Column("to", lambda flow: flow.taker, lazy("To")),
@@ -201,8 +177,6 @@ FLOWS: Final[Table[Flow]] = Table(
         Column("saves", lambda flow: flow.giver_ms, lazy("Saves"), DURATION),
         Column("costs", lambda flow: flow.taker_ms, lazy("Costs"), DURATION),
     ),
-    shown=("from", "to", "units", "saves", "costs"),
-    head="from",
     parameters=("neighbours",),
 )
 PAGES: Final = (*COSTS.files(), *METHODS.files(), *FLOWS.files())

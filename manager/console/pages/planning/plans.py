@@ -1,31 +1,31 @@
-"""Plans: previews of owners and costs; a person applies them."""
+"""Plans: previews of owners and costs; a person applies them, and undoes the last one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.drawings.agent_bars import Pair, draw_bars
+from manager.console.drawings.drawing import drawing_file
 from manager.console.language import _, ngettext
 from manager.console.messages.sentences import actor
-from manager.console.pages.drawing_files import drawing_file
-from manager.console.pages.planning import plan_undo
-from manager.console.pages.planning.change_words import change_words
 from manager.console.pages.planning.cost_bars import cost_bars
-from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.plan_tables import COSTS, METHODS, MOVES, PLANS
-from manager.console.pages.planning.plan_undo import stale_page
+from manager.console.pages.planning.plan_words import METHOD_WORDS, change_words
 from manager.console.pages.planning.spanning_tree import shown_tree
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, share, whole_number
-from manager.db.planning.plans import PlanRow
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, share, whole_number
+from manager.db.planning.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plan_application import (
+    MOVES_SHOWN,
     UndoPreview,
     apply_plan,
+    undo_plan,
     undo_preview,
     undoable,
 )
@@ -36,11 +36,6 @@ __all__ = ["PAGES"]
 
 HERE: Final = "/console/plans"
 MOVES_COMPARED: Final = 20_000
-
-
-def show(visit: Visit) -> Response:
-    """Show all plans."""
-    return visit.page("plans.html", list=PLANS.view(visit))
 
 
 def make(visit: Visit) -> Response:
@@ -127,31 +122,26 @@ def apply(visit: Visit) -> Response:
             return stale_page(visit, plan, changes)
         stands = undoable(visit.db) or 0
         return visit.ask(
-            Question(
-                _("Apply plan %(number)s?", number=number),
-                (
-                    ngettext(
-                        "%(num)s of %(units)s units gets another owner.",
-                        "%(num)s of %(units)s units get another owner.",
-                        plan.moves,
-                        units=figures.count(plan.units),
-                    ),
-                    _(
-                        "The expected makespan is %(time)s.",
-                        time=figures.duration(plan.makespan_ms),
-                    ),
-                    _(
-                        "The present agent continues to fetch a unit until it acknowledges a list "
-                        "without it."
-                    ),
-                    *(_since(change) for change in changes),
-                ),
-                _("Apply"),
-                f"{here}/apply",
-                here,
-                {"standing": str(stands)},
-                danger=False,
-            )
+            _("Apply plan %(number)s?", number=number),
+            ngettext(
+                "%(num)s of %(units)s units gets another owner.",
+                "%(num)s of %(units)s units get another owner.",
+                plan.moves,
+                units=figures.count(plan.units),
+            ),
+            _(
+                "The expected makespan is %(time)s.",
+                time=figures.duration(plan.makespan_ms),
+            ),
+            _(
+                "The present agent continues to fetch a unit until it acknowledges a list "
+                "without it."
+            ),
+            *(_since(change) for change in changes),
+            button=_("Apply"),
+            back=here,
+            fields={"standing": str(stands)},
+            danger=False,
         )
     try:
         moved = apply_plan(
@@ -187,11 +177,54 @@ def _applied_already(visit: Visit, plan: PlanRow) -> str:
     )
 
 
+def undo(visit: Visit) -> Response:
+    """Undo the plan that was applied last; ask once, and only that one."""
+    asked, preview = whole_number(visit, "plan"), undo_preview(visit.db)
+    meant = asked if asked is not None or preview is None else preview.plan.id
+    if preview is not None and meant == preview.plan.id:
+        if preview.changes:
+            return stale_page(visit, preview.plan, preview.changes, undoes=True)
+        if not visit.is_confirmed:
+            return visit.page(
+                "plan_undo.html",
+                preview=preview,
+                plan=preview.plan,
+                moves=MOVES.part(visit, preview.moves, without=("gain",)),
+                left=preview.moving - min(MOVES_SHOWN, preview.moving),
+            )
+    try:
+        number = undo_plan(visit.db, visit.actor, visit.now_ms, standing=meant)
+    except StalePlanError:
+        preview = undo_preview(visit.db)
+        if preview is None or not preview.changes:
+            raise
+        return stale_page(visit, preview.plan, preview.changes, undoes=True)
+    return visit.go(
+        f"{HERE}/{number}", done=_("Plan %(number)s is undone by this one.", number=meant)
+    )
+
+
+def stale_page(
+    visit: Visit, plan: PlanRow | PlanHead, changes: Sequence[Change], *, undoes: bool = False
+) -> Response:
+    """Refuse a plan, or to take it back, and say why in words and figures; offer a new plan."""
+    return visit.page(
+        "plan_stale.html",
+        status=409,
+        number=plan.id,
+        plan=plan,
+        changes=changes,
+        change_words=change_words,
+        methods=METHOD_WORDS,
+        undoes=undoes,
+    )
+
+
 PAGES: Final = (
-    *PLANS.pages(show),
-    Page("POST", "/plans", "operator", make),
-    *plan_undo.PAGES,
+    *PLANS.pages(lambda visit: visit.page("plans.html", list=PLANS.view(visit))),
+    Page("POST", "/plans", "operator", make, form="/balance"),
+    Page("POST", "/plans/undo", "operator", undo, form="/plans/{plan}"),
     *MOVES.pages(show_plan, "edges"),
     Page("GET", "/plans/{number:int}/costs.svg", "viewer", costs_file),
-    Page("POST", "/plans/{number:int}/apply", "operator", apply),
+    Page("POST", "/plans/{number:int}/apply", "operator", apply, form="/plans/{number}"),
 )

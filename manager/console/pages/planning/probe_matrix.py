@@ -9,10 +9,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell
 from manager.console.language import lazy
-from manager.console.listing import Listing
+from manager.console.listing import Listing, whole
 from manager.console.requests.visit import Visit
+from manager.console.tables.files import Cell
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import HOST
 from manager.console.tables.sources import OwnPage
@@ -20,7 +20,6 @@ from manager.console.tables.table import Column, Table
 from manager.operations.fleet.agents import names_taking_part
 from manager.operations.hosts.host_views import COUNTED_MOST, HostFilter
 from manager.operations.hosts.probe_matrix import MatrixRow, every_matrix_row, matrix
-from shared.errors import FormatError
 
 __all__ = ["MATRIX", "PAGES"]
 
@@ -61,8 +60,6 @@ MATRIX: Final[Table[MatrixRow]] = Table(
         Column("host", lambda row: row.host, lazy("Host"), HOST, sort=True),
         Column("owner", lambda row: row.owner),
     ),
-    shown=("host",),
-    head="host",
     filters=(
         Filter("domain", lazy("Domain"), hint="example.jp"),
         Filter(
@@ -114,10 +111,8 @@ def _columns(listing: Listing, fleet: list[str]) -> tuple[list[str], int]:
     """Return the agents of this page's columns, and the place of the first among all."""
     if listing.filters["agent"]:
         return [listing.filters["agent"]], 0
-    text = listing.filters["columns"]
-    if text and not (text.isascii() and text.isdigit() and len(text) <= 6):
-        raise FormatError("console.whole_number", name="columns", value=text[:40])
-    first = min(int(text or 0), max(0, len(fleet) - 1)) // COLUMNS * COLUMNS
+    wanted = whole(listing.filters["columns"] or "0", "columns", 6)
+    first = min(wanted, max(0, len(fleet) - 1)) // COLUMNS * COLUMNS
     return fleet[first : first + COLUMNS], first
 
 

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from manager.console.language import _, ngettext, number
 from manager.console.pages.planning.probe_pairs import days_of
 from manager.console.pages.planning.probes import COVERAGE
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link
 from manager.operations.planning.requested_probes import ORDERS_MOST, Ordered, order_probes
 
 __all__ = ["PAGES"]
@@ -25,21 +25,16 @@ def order(visit: Visit) -> Response:
     back = link("host", host=host) if visit.form.get("back") == "host" else HERE
     if not host and not visit.is_confirmed and (agent or days is not None):
         return visit.ask(
-            Question(
-                _("Order probes?"),
-                (
-                    _wanted(agent, days, visit),
-                    _(
-                        "No probe is ordered twice in a round, and no agent gets more than it may "
-                        "probe in a day."
-                    ),
-                ),
-                _("Order"),
-                f"{HERE}/order",
-                back,
-                {"agent": agent, "older": older},
-                danger=False,
-            )
+            _("Order probes?"),
+            _wanted(agent, days, visit),
+            _(
+                "No probe is ordered twice in a round, and no agent gets more than it may "
+                "probe in a day."
+            ),
+            button=_("Order"),
+            back=back,
+            fields={"agent": agent, "older": older},
+            danger=False,
         )
     done = order_probes(
         visit.db,
@@ -104,4 +99,4 @@ def _told(done: Ordered) -> str:
     return " ".join(said)
 
 
-PAGES: Final = (Page("POST", "/probes/order", "operator", order),)
+PAGES: Final = (Page("POST", "/probes/order", "operator", order, form="/probes"),)

@@ -9,12 +9,11 @@ from starlette.responses import Response
 
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import _, lazy, ngettext
-from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import unable_of
 from manager.console.requests.visit import Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import Filter, text_filter
 from manager.console.tables.kinds import AGENT, DRAWN, HOST, MOMENT, NUMBER, SENTENCE
-from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.db.planning.probe_coverage import ControlRow
 from manager.operations.planning.probe_coverage import AGE_DAYS, AgentCoverage, Coverage, coverage
@@ -25,8 +24,6 @@ __all__ = ["CONTROLS", "COVERAGE", "COVERED", "PAGES"]
 
 COVERAGE: Final = "coverage of probes"
 """By which it is kept."""
-
-SHOWN: Final = ("suspect", "waiting", "failed", "sound")
 
 
 @frozen
@@ -43,23 +40,22 @@ def _coverage_now(visit: Visit) -> Coverage:
     return db.figures.get(COVERAGE, lambda: coverage(db, now_ms, policy))
 
 
-def _rows(visit: Visit, listing: Listing) -> list[Covered]:
+SHOWN: Final[dict[str, Callable[[AgentCoverage], bool]]] = {
+    "suspect": lambda row: row.suspect_since_ms is not None,
+    "waiting": lambda row: row.waiting + row.under_way > 0,
+    "failed": lambda row: row.failed > 0,
+    "sound": lambda row: row.suspect_since_ms is None,
+}
+
+
+def _rows(visit: Visit) -> list[Covered]:
+    show = visit.query.get("show", "").strip()
+    if show and show not in SHOWN:
+        raise FormatError(
+            "general.unknown_choice", name="show", value=show[:40], known=tuple(SHOWN)
+        )
     seen = _coverage_now(visit)
-    text, show = listing.filters["q"].lower(), listing.filters["show"]
-    keep: dict[str, Callable[[AgentCoverage], bool]] = {
-        "": lambda row: True,
-        "suspect": lambda row: row.suspect_since_ms is not None,
-        "sound": lambda row: row.suspect_since_ms is None,
-        "waiting": lambda row: row.waiting + row.under_way > 0,
-        "failed": lambda row: row.failed > 0,
-    }
-    if show not in keep:
-        raise FormatError("general.unknown_choice", name="show", value=show[:40], known=SHOWN)
-    return [
-        Covered(row, seen.hosts)
-        for row in seen.agents
-        if text in row.agent.lower() and keep[show](row)
-    ]
+    return [Covered(row, seen.hosts) for row in seen.agents]
 
 
 def _of_age(place: int) -> Column[Covered]:
@@ -91,7 +87,7 @@ COVERED: Final[Table[Covered]] = Table(
             lambda one: one.row.waiting,
             lazy("Ordered"),
             NUMBER,
-            sort=lambda one: one.row.waiting + one.row.under_way,
+            sort_by=lambda one: one.row.waiting + one.row.under_way,
         ),
         Column("under_way", lambda one: one.row.under_way, kind=NUMBER),
         Column("failed", lambda one: one.row.failed, lazy("Failed"), NUMBER, sort=True),
@@ -101,19 +97,25 @@ COVERED: Final[Table[Covered]] = Table(
             lazy("Suspect"),
             MOMENT,
             "suspect since (UTC)",
-            sort=True,
+            True,
             style="wide",
         ),
         Column("why", lambda one: one.row.suspect_reason, kind=SENTENCE),
     ),
-    shown=(
+    page_columns=(
         *("agent", "drawn", "fresh", "measured"),
         *("unreachable", "waiting", "failed", "suspect"),
     ),
-    head="agent",
     filters=(
-        Filter("q", lazy("Name"), hint=lazy("part of a name")),
-        Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all")),
+        text_filter(lazy("Name"), lazy("part of a name"), lambda one: one.row.agent),
+        Filter(
+            "show",
+            lazy("Show"),
+            "words",
+            tuple(SHOWN),
+            any=lazy("all"),
+            keeps=lambda one, show: SHOWN[show](one.row),
+        ),
     ),
     default_sort="agent",
 )
@@ -121,7 +123,7 @@ CONTROLS: Final[Table[ControlRow]] = Table(
     "control-hosts",
     "/probes/control-hosts",
     "Control hosts, which all agents probe",
-    Whole(lambda visit: _coverage_now(visit).controls),
+    InMemory(lambda visit: _coverage_now(visit).controls),
     (
         Column("host", lambda one: one.host, lazy("Host"), HOST),
         Column("since", lambda one: one.control_ms, lazy("Since"), MOMENT),
@@ -132,8 +134,6 @@ CONTROLS: Final[Table[ControlRow]] = Table(
             NUMBER,
         ),
     ),
-    shown=("host", "since", "agents_that_measured_it"),
-    head="host",
 )
 
 

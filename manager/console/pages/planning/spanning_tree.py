@@ -8,11 +8,10 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from manager.console.drawings.agent_tree import MANY, draw_tree
+from manager.console.drawings.drawing import drawing_file
 from manager.console.language import lazy
-from manager.console.listing import Listing
-from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.plan_tables import FLOWS
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, DURATION, FIGURE, NUMBER
@@ -30,28 +29,23 @@ FLOWS_SHOWN: Final = 10
 FLOWS_MOST: Final = 200  # on the page of the tree: a thousand are heavier than all the rest
 
 
-def _edges(tree: PlanTree, listing: Listing) -> list[TreeEdge]:
-    agent = listing.filters["agent"]
-    return [one for one in tree.edges if agent in ("", one.first, one.second)]
-
-
 EDGES: Final[Table[TreeEdge]] = Table(
     "plan-{number}-tree",
     "/plans/{number:int}/tree",
     "Edges of the spanning tree of a plan",
-    InMemory(lambda visit, one: _edges(plan_tree(visit.db, visit.number), one)),
+    InMemory(lambda visit: plan_tree(visit.db, visit.number).edges),
     (
         Column(
             "first", lambda edge: edge.first, lazy("A"), AGENT, "agent A", True, style="numbered"
         ),
-        Column("second", lambda edge: edge.second, lazy("B"), AGENT, "agent B", True),
+        Column("second", lambda edge: edge.second, lazy("B"), AGENT, "agent B", sort=True),
         Column(
             "length",
             lambda edge: edge.length,
             lazy("Length, ms/KB"),
             FIGURE,
             "length (ms/KB)",
-            sort=True,
+            True,
         ),
         Column(
             "give", lambda edge: edge.give_ms, lazy("Give(A,B)"), DURATION, "Give(A,B) (ms)", True
@@ -62,7 +56,7 @@ EDGES: Final[Table[TreeEdge]] = Table(
             lazy("Give(B,A)"),
             DURATION,
             "Give(B,A) (ms)",
-            sort=True,
+            True,
         ),
         Column(
             "move",
@@ -70,7 +64,7 @@ EDGES: Final[Table[TreeEdge]] = Table(
             lazy("Move(A,B)"),
             DURATION,
             "Move(A,B) (ms)",
-            sort=lambda edge: abs(edge.move_ms),
+            sort_by=lambda edge: abs(edge.move_ms),
             about="negative: from B to A",
         ),
         Column(
@@ -78,8 +72,8 @@ EDGES: Final[Table[TreeEdge]] = Table(
             lambda edge: edge.units + edge.units_back,
             lazy("Units moved"),
             NUMBER,
-            file=None,
-            sort=True,
+            None,
+            True,
         ),
         Column("units_ab", lambda edge: edge.units, kind=NUMBER, file="units from A to B"),
         Column("cost_a", lambda edge: edge.moved_ms, kind=DURATION, file="their cost at A (ms)"),
@@ -88,10 +82,13 @@ EDGES: Final[Table[TreeEdge]] = Table(
             "cost_b", lambda edge: edge.moved_back_ms, kind=DURATION, file="their cost at B (ms)"
         ),
     ),
-    shown=("first", "second", "length", "give", "giveback", "move", "units"),
-    head="first",
     filters=(
-        Filter("agent", kind="own", about="agent at either end"),
+        Filter(
+            "agent",
+            kind="own",
+            about="agent at either end",
+            keeps=lambda edge, agent: agent in (edge.first, edge.second),
+        ),
         Filter("edges", kind="own", about="edges of the drawing: all or moved"),
     ),
     default_sort="-move",
@@ -164,7 +161,7 @@ def show(visit: Visit) -> Response:
         only_moved=only_moved,
         svg=draw_tree(tree, only_moved=only_moved).svg if tree.edges else "",
         file=tree_file(number, only_moved=only_moved),
-        list=EDGES.view(visit, _edges(tree, EDGES.listing(visit))),
+        list=EDGES.view(visit, tree.edges),
         flows=FLOWS.part(visit, tree.flows[:FLOWS_MOST]),
         flows_left=max(0, len(tree.flows) - FLOWS_MOST),
         names=sorted(one.name for one in tree.agents),

@@ -7,10 +7,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import Filter, choice_filter, text_filter
 from manager.console.tables.kinds import AGENT, FLAG, MOMENT, SENTENCE
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
@@ -31,46 +30,31 @@ HERE: Final = "/console/release-agents"
 WHO: Final = ("behind", "canary", "pinned")
 
 
-def _matching(fleet: list[AgentOffer], listing: Listing) -> list[AgentOffer]:
-    chosen = listing.filters
-    return [
-        one
-        for one in fleet
-        if chosen["q"].lower() in one.agent
-        and chosen["version"] in ("", one.running)
-        and chosen["outcome"] in ("", one.told.outcome)
-        and _is_among(one, chosen["who"])
-    ]
-
-
 def _is_among(one: AgentOffer, who: str) -> bool:
-    if who == "behind":
-        return one.is_due
-    if who == "canary":
-        return one.told.canary
-    return bool(one.told.pin) if who == "pinned" else True
+    among = {"behind": one.is_due, "canary": one.told.canary, "pinned": bool(one.told.pin)}
+    return among.get(who, True)
 
 
 AGENTS: Final[Table[AgentOffer]] = Table(
     "release-agents",
     "/release-agents",
     "Agents by version",
-    InMemory(lambda visit, listing: _matching(offers(visit.db), listing)),
+    InMemory(lambda visit: offers(visit.db)),
     (
         Column("agent", lambda one: one.agent, lazy("Agent"), AGENT, sort=True),
         Column(
             "runs",
             lambda one: one.running,
             lazy("Running version"),
-            sort=lambda one: _version(one.running),
-            by="running",
+            sort_by=lambda one: _version(one.running),
+            sort="running",
         ),
         Column(
             "is_offered",
             lambda one: one.offered,
             lazy("Offered version"),
-            sort=lambda one: _version(one.offered) if one.offered else None,
-            by="offered",
+            sort_by=lambda one: _version(one.offered) if one.offered else None,
+            sort="offered",
         ),
         Column("why", lambda one: one.why, kind=SENTENCE, about="reason of the offer"),
         Column(
@@ -78,21 +62,21 @@ AGENTS: Final[Table[AgentOffer]] = Table(
             lambda one: one.told.canary,
             lazy("Canary"),
             FLAG,
-            sort=lambda one: (not one.told.canary, one.agent),
+            sort_by=lambda one: (not one.told.canary, one.agent),
         ),
         Column(
             "pinned_to",
             lambda one: one.told.pin,
             lazy("Pinned to"),
-            sort=lambda one: _version(one.told.pin) if one.told.pin else None,
-            by="pin",
+            sort_by=lambda one: _version(one.told.pin) if one.told.pin else None,
+            sort="pin",
         ),
         Column("last_update", lambda one: one.told.version, about="its version"),
         Column(
             "outcome",
             lambda one: one.told.outcome,
             lazy("Last update"),
-            sort=lambda one: one.told.outcome or None,
+            sort_by=lambda one: one.told.outcome or None,
             beside="reported",
             style="wide",
         ),
@@ -100,13 +84,17 @@ AGENTS: Final[Table[AgentOffer]] = Table(
         Column("detail", lambda one: one.told.detail),
         Column("reported", lambda one: one.told.reported_ms, lazy("when"), MOMENT, sort=True),
     ),
-    shown=("agent", "runs", "is_offered", "outcome", "canary", "pinned_to"),
-    head="agent",
+    page_columns=("agent", "runs", "is_offered", "outcome", "canary", "pinned_to"),
     filters=(
-        Filter("q", lazy("Name"), hint=lazy("part of a name")),
-        Filter("version", kind="own", about="running version"),
-        Filter("outcome", lazy("Last update"), "words", OUTCOMES),
-        Filter("who", lazy("Agents"), "words", WHO, any=lazy("all agents")),
+        text_filter(lazy("Name"), lazy("part of a name"), lambda one: one.agent),
+        Filter(
+            "version",
+            kind="own",
+            about="running version",
+            keeps=lambda one, version: one.running == version,
+        ),
+        choice_filter("outcome", lazy("Last update"), OUTCOMES, lambda one: one.told.outcome),
+        Filter("who", lazy("Agents"), "words", WHO, any=lazy("all agents"), keeps=_is_among),
     ),
     default_sort="agent",
 )
@@ -117,7 +105,7 @@ def show(visit: Visit) -> Response:
     fleet = offers(visit.db)
     return visit.page(
         "release_agents.html",
-        list=AGENTS.view(visit, _matching(fleet, AGENTS.listing(visit))),
+        list=AGENTS.view(visit, fleet),
         versions=sorted({one.running for one in fleet if one.running}, key=_version, reverse=True),
         pins=[row.version for row in list_releases(visit.db).releases if not row.revoked_ms],
     )
@@ -152,6 +140,6 @@ def pin(visit: Visit) -> Response:
 
 PAGES: Final = (
     *AGENTS.pages(show),
-    Page("POST", "/release-agents/canary", "admin", canary),
-    Page("POST", "/release-agents/pin", "admin", pin),
+    Page("POST", "/release-agents/canary", "admin", canary, form="/release-agents"),
+    Page("POST", "/release-agents/pin", "admin", pin, form="/release-agents"),
 )

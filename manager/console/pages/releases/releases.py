@@ -14,12 +14,11 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import _, lazy, ngettext, number
-from manager.console.listing import Listing
 from manager.console.messages.sentences import actor
-from manager.console.pages.releases.release_keys import KEYS, key_line
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
-from manager.console.tables.filters import Filter
+from manager.console.pages.releases.release_files import KEYS, key_line
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link
+from manager.console.tables.filters import choice_filter, text_filter
 from manager.console.tables.kinds import BYTES, MOMENT, NUMBER, STATE
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
@@ -83,12 +82,8 @@ class ReleaseLine:
 STATES: Final = ("waiting", "offered", "halted", "revoked")
 
 
-def _lines(
-    rows: Sequence[ReleaseRow], fleet: Sequence[AgentOffer], listing: Listing
-) -> list[ReleaseLine]:
-    text, state = listing.filters["q"], listing.filters["state"]
-    lines = [_line(row, fleet) for row in rows if text in row.version]
-    return [line for line in lines if state in ("", line.state)]
+def _lines(rows: Sequence[ReleaseRow], fleet: Sequence[AgentOffer]) -> list[ReleaseLine]:
+    return [_line(row, fleet) for row in rows]
 
 
 def _line(row: ReleaseRow, fleet: Sequence[AgentOffer]) -> ReleaseLine:
@@ -113,46 +108,37 @@ RELEASES: Final[Table[ReleaseLine]] = Table(
     "releases",
     "/releases",
     "Releases",
-    InMemory(
-        lambda visit, listing: _lines(list_releases(visit.db).releases, offers(visit.db), listing)
-    ),
+    InMemory(lambda visit: _lines(list_releases(visit.db).releases, offers(visit.db))),
     (
         Column(
             "version",
             lambda line: line.row.version,
             lazy("Version"),
-            sort=lambda line: version_key(line.row.version),
+            sort_by=lambda line: version_key(line.row.version),
         ),
         Column("state", lambda line: line.state, lazy("State"), STATE, sort=True),
         Column(
             "ring",
             lambda line: line.row.ring,
             lazy("Offered to"),
-            sort=lambda line: ("none", *RINGS).index(line.row.ring),
+            sort_by=lambda line: ("none", *RINGS).index(line.row.ring),
         ),
         Column(
             "agents_offered_it",
             lambda line: line.offered,
             lazy("Agents with the offer"),
             NUMBER,
-            sort=True,
-            by="offered",
+            sort="offered",
         ),
         Column(
             "agents_that_run_it",
             lambda line: line.running,
             lazy("Agents that run it"),
             NUMBER,
-            sort=True,
-            by="running",
+            sort="running",
         ),
         Column(
-            "updates_that_failed",
-            lambda line: line.failed,
-            lazy("Failed"),
-            NUMBER,
-            sort=True,
-            by="failed",
+            "updates_that_failed", lambda line: line.failed, lazy("Failed"), NUMBER, sort="failed"
         ),
         Column(
             "published", lambda line: line.row.published_ms, lazy("Published"), MOMENT, sort=True
@@ -163,14 +149,9 @@ RELEASES: Final[Table[ReleaseLine]] = Table(
         Column("sha256", lambda line: line.row.sha256),
         BUTTONS,
     ),
-    shown=(
-        *("version", "state", "ring", "agents_offered_it", "agents_that_run_it"),
-        *("updates_that_failed", "published", "size", "actions"),
-    ),
-    head="version",
     filters=(
-        Filter("q", lazy("Version"), hint=lazy("part of a version")),
-        Filter("state", lazy("State"), "words", STATES),
+        text_filter(lazy("Version"), lazy("part of a version"), lambda line: line.row.version),
+        choice_filter("state", lazy("State"), STATES, lambda line: line.state),
     ),
     default_sort="-version",
 )
@@ -184,7 +165,7 @@ def show(visit: Visit) -> Response:
     failed.sort(key=lambda one: -(one.told.reported_ms or 0))
     return visit.page(
         "releases.html",
-        list=RELEASES.view(visit, _lines(found.releases, fleet, RELEASES.listing(visit))),
+        list=RELEASES.view(visit, _lines(found.releases, fleet)),
         rings=RING_WORDS,
         begun=bool(found.metadata),
         everybody=len(fleet),
@@ -253,30 +234,23 @@ def stop(visit: Visit) -> Response:
         line = _of(visit, version)
         waiting = sum(one.is_due and one.offered == version for one in offers(visit.db))
         return visit.ask(
-            Question(
-                _("Halt %(version)s?", version=version),
-                (
-                    ngettext(
-                        "%(num)s agent that was offered it and does not run it yet keeps its "
-                        "version.",
-                        "%(num)s agents that were offered it and do not run it yet keep their "
-                        "versions.",
-                        waiting,
-                    ),
-                    ngettext(
-                        "%(num)s agent that runs it keeps it. To remove it there too, revoke it: "
-                        "that needs the key of releases.",
-                        "%(num)s agents that run it keep it. To remove it there too, revoke it: "
-                        "that needs the key of releases.",
-                        line.running,
-                    ),
-                    _("You can resume it at any time."),
-                ),
-                _("Halt"),
-                "/console/releases/halt",
-                link("releases"),
-                {"version": version},
-            )
+            _("Halt %(version)s?", version=version),
+            ngettext(
+                "%(num)s agent that was offered it and does not run it yet keeps its version.",
+                "%(num)s agents that were offered it and do not run it yet keep their versions.",
+                waiting,
+            ),
+            ngettext(
+                "%(num)s agent that runs it keeps it. To remove it there too, revoke it: "
+                "that needs the key of releases.",
+                "%(num)s agents that run it keep it. To remove it there too, revoke it: "
+                "that needs the key of releases.",
+                line.running,
+            ),
+            _("You can resume it at any time."),
+            button=_("Halt"),
+            back=link("releases"),
+            fields={"version": version},
         )
     halt(visit.db, version, visit.actor, visit.now_ms)
     return visit.go(
@@ -292,27 +266,22 @@ def widen(visit: Visit) -> Response:
         line = _of(visit, version)
         check_shown(line.row, shown)
         return visit.ask(
-            Question(
-                _("Offer %(version)s to %(ring)s?", version=version, ring=_ring(ring)),
-                (
-                    *_offered_now(visit, line.row),
-                    _(
-                        "Agents check for their release daily, install it themselves, and roll "
-                        "back if no sync succeeds."
-                    ),
-                    ngettext(
-                        "%(num)s agent runs it now; %(failed)s tried it and failed.",
-                        "%(num)s agents run it now; %(failed)s tried it and failed.",
-                        line.running,
-                        failed=number(line.failed),
-                    ),
-                ),
-                _("Offer"),
-                "/console/releases/rollout",
-                link("releases"),
-                {"version": version, "ring": ring, "shown": line.shown},
-                danger=False,
-            )
+            _("Offer %(version)s to %(ring)s?", version=version, ring=_ring(ring)),
+            *_offered_now(visit, line.row),
+            _(
+                "Agents check for their release daily, install it themselves, and roll "
+                "back if no sync succeeds."
+            ),
+            ngettext(
+                "%(num)s agent runs it now; %(failed)s tried it and failed.",
+                "%(num)s agents run it now; %(failed)s tried it and failed.",
+                line.running,
+                failed=number(line.failed),
+            ),
+            button=_("Offer"),
+            back=link("releases"),
+            fields={"version": version, "ring": ring, "shown": line.shown},
+            danger=False,
         )
     roll_out(visit.db, version, ring, visit.actor, visit.now_ms, shown=shown)
     return visit.go(
@@ -356,24 +325,19 @@ def minimum(visit: Visit) -> Response:
             version_key(version)
         below = sum(too_old(version, one.running) for one in offers(visit.db))
         return visit.ask(
-            Question(
-                _("Stop work for agents below %(version)s?", version=version),
-                (
-                    ngettext(
-                        "%(num)s agent runs an older version now: its syncs are refused, and its "
-                        "units go to others.",
-                        "%(num)s agents run an older version now: their syncs are refused, and "
-                        "their units go to others.",
-                        below,
-                    ),
-                    _("Pages that they have fetched are still accepted."),
-                    _("Use this for incompatible versions only; it can be lifted at any time."),
-                ),
-                _("Set the lowest version"),
-                "/console/releases/minimum",
-                link("releases"),
-                {"version": version} | ({} if shown is None else {"shown": shown}),
-            )
+            _("Stop work for agents below %(version)s?", version=version),
+            ngettext(
+                "%(num)s agent runs an older version now: its syncs are refused, and its "
+                "units go to others.",
+                "%(num)s agents run an older version now: their syncs are refused, and "
+                "their units go to others.",
+                below,
+            ),
+            _("Pages that they have fetched are still accepted."),
+            _("Use this for incompatible versions only; it can be lifted at any time."),
+            button=_("Set the lowest version"),
+            back=link("releases"),
+            fields={"version": version} | ({} if shown is None else {"shown": shown}),
         )
     set_minimum_version(visit.db, version, visit.actor, visit.now_ms, shown=shown)
     said = _("Agents below %(version)s get no work.", version=version)
@@ -382,7 +346,7 @@ def minimum(visit: Visit) -> Response:
 
 PAGES: Final = (
     *RELEASES.pages(show),
-    Page("POST", "/releases/halt", "admin", stop),
-    Page("POST", "/releases/rollout", "admin", widen),
-    Page("POST", "/releases/minimum", "admin", minimum),
+    Page("POST", "/releases/halt", "admin", stop, form="/releases"),
+    Page("POST", "/releases/rollout", "admin", widen, form="/releases"),
+    Page("POST", "/releases/minimum", "admin", minimum, form="/releases"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from manager.console.drawings.stacked_bars import BarSection, stacked
@@ -19,6 +19,16 @@ OVER: Final = frozenset(("done", "finished", "failed", "cancelled"))
 
 
 @frozen
+class WorkBar:
+    """Work by state, and the parts of its bar: only what is over fills it. over, total: sums."""
+
+    numbers: list[tuple[str, int]]
+    parts: list[BarSection]
+    over: int
+    total: int
+
+
+@frozen
 class RoundProgress:
     """A round and the parts of its two bars; rates are averages since the crawl began.
 
@@ -26,14 +36,8 @@ class RoundProgress:
     """
 
     detail: RoundDetail
-    orders: list[tuple[str, int]]
-    order_parts: list[BarSection]
-    orders_total: int
-    orders_over: int
-    units: list[tuple[str, int]]
-    unit_parts: list[BarSection]
-    units_total: int
-    units_over: int
+    orders: WorkBar
+    units: WorkBar
     pages: int
     size_bytes: int
     elapsed_ms: int
@@ -60,8 +64,6 @@ class RoundProgress:
 
 def progress_of(detail: RoundDetail, now_ms: int) -> RoundProgress:
     """Return a round's progress in numbers and bars."""
-    orders = [(state, detail.orders[state]) for state in ORDER_STATES if detail.orders.get(state)]
-    units = [(state, detail.units[state]) for state in UNIT_STATES if detail.units.get(state)]
     row = detail.round
     pages = sum(agent["pages"] for agent in detail.agents)
     size_bytes = sum(agent["bytes"] for agent in detail.agents)
@@ -73,21 +75,18 @@ def progress_of(detail: RoundDetail, now_ms: int) -> RoundProgress:
         crawled_s = max(1.0, lasted_ms / 1000)
     return RoundProgress(
         detail=detail,
-        orders=orders,
-        order_parts=_progress_bar(orders),
-        orders_total=sum(number for _, number in orders),
-        orders_over=_over(orders),
-        units=units,
-        unit_parts=_progress_bar(units),
-        units_total=sum(number for _, number in units),
-        units_over=_over(units),
+        orders=_bar(detail.orders, ORDER_STATES),
+        units=_bar(detail.units, UNIT_STATES),
         pages=pages,
         size_bytes=size_bytes,
         elapsed_ms=end_ms - row.started_ms,
         crawled_s=crawled_s,
         pages_per_s=None if crawled_s is None else pages / crawled_s,
         bytes_per_s=None if crawled_s is None else size_bytes / crawled_s,
-        agents=[_share(one) for one in busiest_first(detail.agents)[:AGENTS_SHOWN]],
+        agents=[
+            {**one, "work": _bar(one["units"], UNIT_STATES)}
+            for one in busiest_first(detail.agents)[:AGENTS_SHOWN]
+        ],
         agents_left=max(0, len(detail.agents) - AGENTS_SHOWN),
         by_name={one["name"]: one for one in detail.agents},
     )
@@ -98,25 +97,10 @@ def busiest_first(agents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(agents, key=lambda one: (-float(one["measured_ms"]), str(one["name"])))
 
 
-def _share(agent: dict[str, Any]) -> dict[str, Any]:
-    numbers = agent["units"]
-    total = sum(numbers.values())
-    shares = [(state, numbers.get(state, 0)) for state in UNIT_STATES]
-    return {
-        **agent,
-        "total": total,
-        "over": _over(shares),
-        "parts": _progress_bar(shares),
-    }
-
-
-def _over(numbers: Sequence[tuple[str, int]]) -> int:
-    return sum(number for state, number in numbers if state in OVER)
-
-
-def _progress_bar(numbers: Sequence[tuple[str, int]]) -> list[BarSection]:
-    """Return the filled parts of a bar whose whole is all work, done or not."""
-    whole = float(sum(number for _, number in numbers))
-    return stacked(
-        [(state, float(number)) for state, number in numbers if state in OVER], whole=whole
-    )
+def _bar(by_state: Mapping[str, int], states: Sequence[str]) -> WorkBar:
+    """Return work by state, in the order of the states, without those that have none."""
+    numbers = [(state, by_state[state]) for state in states if by_state.get(state)]
+    total = sum(number for _, number in numbers)
+    over = [(state, number) for state, number in numbers if state in OVER]
+    parts = stacked([(state, float(number)) for state, number in over], whole=float(total))
+    return WorkBar(numbers, parts, sum(number for _, number in over), total)

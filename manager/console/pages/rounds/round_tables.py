@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from manager.console.language import lazy
+from manager.console.language import Lazy, lazy
 from manager.console.listing import Listing
-from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.rounds.round_progress import UNIT_STATES, busiest_first
 from manager.console.pages.rounds.schedules import SCHEDULE_COLUMNS
 from manager.console.requests.visit import Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import Filter, text_filter
 from manager.console.tables.kinds import (
     AGENT,
     BYTES,
@@ -26,24 +26,32 @@ from manager.console.tables.kinds import (
     STATE,
     WORD,
 )
-from manager.console.tables.sources import InMemory, InSql, Whole
+from manager.console.tables.sources import InMemory, InSql
 from manager.console.tables.table import BUTTONS, Column, Table
-from manager.operations.rounds.round_holders import HOLDERS_MOST, RoundHolder, holders_of
+from manager.operations.rounds.round_holders import (
+    HOLDERS_MOST,
+    HolderReason,
+    RoundHolder,
+    holders_of,
+)
 from manager.operations.rounds.round_list import STATES, RoundFilter, every_round, round_page
-from manager.operations.rounds.round_report import AgentReport, RoundReport, round_report
+from manager.operations.rounds.round_report import AgentReport, round_report
 from manager.operations.rounds.round_schedules import TIMETABLE
 from manager.operations.rounds.rounds import RoundRow, round_detail
 from manager.operations.timetables import Scheduled
 
-__all__ = [
-    "AGENTS",
-    "HOLDERS",
-    "PAGES",
-    "PROGRESS",
-    "ROUNDS",
-    "SCHEDULES",
-    "matching_agents",
-]
+__all__ = ["AGENTS", "HOLDERS", "HOLDING_WORDS", "PAGES", "PROGRESS", "ROUNDS", "SCHEDULES"]
+
+HOLDING_WORDS: Final[dict[HolderReason, Lazy]] = {
+    HolderReason.FETCHING: lazy("its agent is fetching it"),
+    HolderReason.RESTING: lazy("the host asked for a back-off"),
+    HolderReason.WAITING: lazy("waiting until its agent may take it"),
+    HolderReason.PROBING: lazy("its distance is being measured"),
+    HolderReason.LOG_AWAITED: lazy("waiting for the agent's log"),
+    HolderReason.UNPLACED: lazy("no owner yet"),
+    HolderReason.UNRESOLVED: lazy("its name is being looked up"),
+    HolderReason.PLAN: lazy("waiting for the plan, or for an agent"),
+}
 
 
 def _filter(listing: Listing) -> RoundFilter:
@@ -63,15 +71,7 @@ ROUNDS: Final[Table[RoundRow]] = Table(
     "Rounds",
     InSql(_page, lambda visit, one: every_round(visit.db, _filter(one), sort=one.sort)),
     (
-        Column(
-            "round",
-            lambda row: row.number,
-            lazy("Round"),
-            ID,
-            sort=True,
-            by="number",
-            style="numbered",
-        ),
+        Column("round", lambda row: row.number, lazy("Round"), ID, sort="number", style="numbered"),
         Column("method", lambda row: row.method, lazy("Method"), WORD, sort=True),
         Column("state", lambda row: row.state, lazy("State"), STATE, sort=True),
         Column("probe_first", lambda row: row.probe, kind=FLAG),
@@ -85,11 +85,10 @@ ROUNDS: Final[Table[RoundRow]] = Table(
         Column("plan", lambda row: row.plan_id, lazy("Plan"), ID),
         Column("reason", lambda row: row.reason, kind=SENTENCE),
     ),
-    shown=(
+    page_columns=(
         *("round", "state", "method", "started", "finished"),
         *("elapsed", "makespan", "busiest_agent", "plan"),
     ),
-    head="round",
     filters=(
         Filter("method", lazy("Method"), "words", tuple(METHOD_WORDS)),
         Filter("state", lazy("State"), "words", STATES),
@@ -98,23 +97,17 @@ ROUNDS: Final[Table[RoundRow]] = Table(
 )
 
 
-def matching_agents(report: RoundReport, listing: Listing) -> list[AgentReport]:
-    """Return the agents of a round that the filter leaves."""
-    text = listing.filters["q"].lower()
-    return [one for one in report.agents if text in one.name]
-
-
 AGENTS: Final[Table[AgentReport]] = Table(
     "round-{number}",
     "/rounds/{number:int}",
     "Agents of a round",
-    InMemory(lambda visit, one: matching_agents(round_report(visit.db, visit.number), one)),
+    InMemory(lambda visit: round_report(visit.db, visit.number).agents),
     (
         Column("name", lambda one: one.name, lazy("Agent"), AGENT, "agent", sort=True),
         Column("units", lambda one: one.units, lazy("Units"), NUMBER, sort=True),
         Column("failed", lambda one: one.failed, kind=NUMBER, about="units"),
         Column("pages", lambda one: one.pages, lazy("Pages"), NUMBER, sort=True),
-        Column("received", lambda one: one.bytes, lazy("Received"), BYTES, sort=True, by="bytes"),
+        Column("received", lambda one: one.bytes, lazy("Received"), BYTES, sort="bytes"),
         Column("planned", lambda one: one.planned_ms, lazy("Planned"), DURATION, sort=True),
         Column("measured", lambda one: one.measured_ms, lazy("Measured"), DURATION, sort=True),
         Column(
@@ -126,9 +119,7 @@ AGENTS: Final[Table[AgentReport]] = Table(
             about="measured over planned, less 1",
         ),
     ),
-    shown=("name", "units", "pages", "received", "planned", "measured", "error"),
-    head="name",
-    filters=(Filter("q", lazy("Name"), hint=lazy("part of a name")),),
+    filters=(text_filter(lazy("Name"), lazy("part of a name"), lambda one: one.name),),
     default_sort="-measured",
 )
 
@@ -141,7 +132,7 @@ PROGRESS: Final[Table[Mapping[str, Any]]] = Table(
     "round-{number}-progress",
     "/rounds/{number:int}/progress",
     "Progress of the agents of a round, the busiest first",
-    Whole(
+    InMemory(
         lambda visit: busiest_first(round_detail(visit.db, visit.number, with_plan=False).agents)
     ),
     (
@@ -153,14 +144,12 @@ PROGRESS: Final[Table[Mapping[str, Any]]] = Table(
         Column("received", lambda one: one["bytes"], lazy("Bytes"), BYTES),
         Column("measured", lambda one: one["measured_ms"], lazy("Measured cost"), DURATION),
     ),
-    shown=("agent", "drawn", "units", "pages", "received", "measured"),
-    head="agent",
 )
 HOLDERS: Final[Table[RoundHolder]] = Table(
     "round-{number}-holders",
     "/rounds/{number:int}/holders",
     f"Pending units of a round, held longest first, at most {HOLDERS_MOST:,}",
-    Whole(
+    InMemory(
         lambda visit: (
             holders_of(visit.db, visit.number, visit.policy, visit.now_ms, HOLDERS_MOST).holders
         )
@@ -173,14 +162,12 @@ HOLDERS: Final[Table[RoundHolder]] = Table(
         Column("why", lambda one: one.why),
         Column("since", lambda one: one.since_ms, lazy("Since"), MOMENT),
     ),
-    shown=("host", "agent", "reason", "since"),
-    head="host",
 )
 SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
     "round-schedules",
     "/rounds/schedules",
     "Schedules of rounds",
-    Whole(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
+    InMemory(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
     (
         *SCHEDULE_COLUMNS,
         Column("method", lambda one: one.schedule.method, lazy("Method"), WORD),
@@ -190,7 +177,6 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
         ),
         BUTTONS,
     ),
-    shown=("times", "method", "next_runs", "last_time", "actions"),
-    head="times",
+    page_columns=("times", "method", "next_runs", "last_time", "actions"),
 )
 PAGES: Final = (*PROGRESS.files(), *HOLDERS.files(), *SCHEDULES.files())

@@ -8,27 +8,25 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.drawings.agent_bars import Pair, draw_bars
-from manager.console.drawings.drawing import Drawing
+from manager.console.drawings.drawing import Drawing, drawing_file
 from manager.console.language import _
 from manager.console.messages.disabled_reasons import unable_of
-from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.balance import draw_rounds
 from manager.console.pages.planning.cost_bars import cost_bars
-from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.plan_tables import COSTS
-from manager.console.pages.rounds.holder_words import HOLDING_WORDS
+from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.pages.rounds.round_tables import (
     AGENTS,
     HOLDERS,
+    HOLDING_WORDS,
     PROGRESS,
     ROUNDS,
     SCHEDULES,
-    matching_agents,
 )
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link, share, whole_number
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link, share, whole_number
 from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
 from manager.operations.rounds.round_history import past_rounds
@@ -110,7 +108,7 @@ def show_round(visit: Visit) -> Response:
         progress_rows=PROGRESS.part(visit, progress.agents),
         row=detail.round,
         report=report,
-        list=AGENTS.view(visit, matching_agents(report, AGENTS.listing(visit))),
+        list=AGENTS.view(visit, report.agents),
         drawing=_drawing(report, AGENTS_DRAWN),
         plan=plan,
         bars=bars,
@@ -153,18 +151,13 @@ def cancel(visit: Visit) -> Response:
     current = current_round(visit.db)
     if current is not None and not visit.is_confirmed and meant in (None, current.number):
         return visit.ask(
-            Question(
-                _("Cancel round %(number)s?", number=current.number),
-                (
-                    _("Agents stop fetching with their next lists."),
-                    _("Measurements and captures stay; the next round starts from the beginning."),
-                ),
-                _("Cancel the round"),
-                f"{HERE}/cancel",
-                f"{HERE}/{current.number}",
-                {"round": str(current.number)},
-                {"reason": reason},
-            )
+            _("Cancel round %(number)s?", number=current.number),
+            _("Agents stop fetching with their next lists."),
+            _("Measurements and captures stay; the next round starts from the beginning."),
+            button=_("Cancel the round"),
+            back=f"{HERE}/{current.number}",
+            fields={"round": str(current.number)},
+            shown={"reason": reason},
         )
     number = cancel_round(visit.db, visit.actor, visit.now_ms, reason, meant=meant)
     return visit.go(f"{HERE}/{number}", done=_("Round %(number)s is cancelled.", number=number))
@@ -212,9 +205,9 @@ PAGES: Final = (
     *ROUNDS.pages(show, "edit"),
     *AGENTS.pages(show_round),
     Page("GET", "/rounds/{number:int}/agents.svg", "viewer", agents_file),
-    Page("POST", "/rounds/start", "operator", start),
-    Page("POST", "/rounds/cancel", "operator", cancel),
-    Page("POST", "/rounds/schedules", "operator", add),
-    Page("POST", "/rounds/schedules/change", "operator", change),
-    Page("POST", "/rounds/schedules/remove", "operator", remove),
+    Page("POST", "/rounds/start", "operator", start, form="/rounds"),
+    Page("POST", "/rounds/cancel", "operator", cancel, form="/rounds"),
+    Page("POST", "/rounds/schedules", "operator", add, form="/rounds"),
+    Page("POST", "/rounds/schedules/change", "operator", change, form="/rounds?edit={schedule}"),
+    Page("POST", "/rounds/schedules/remove", "operator", remove, form="/rounds"),
 )

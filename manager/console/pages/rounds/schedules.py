@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
+from manager.console.listing import is_whole
 from manager.console.messages.sentences import sentence_of
 from manager.console.messages.words import run
-from manager.console.requests.visit import Question, Visit
+from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
 from manager.console.tables.table import Column
 from manager.db.rounds.schedules import Schedule
@@ -58,14 +59,11 @@ def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) ->
     number = visit.form.get("schedule", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Remove schedule %(number)s?", number=number),
-                (warning,),
-                _("Remove"),
-                f"{here}/schedules/remove",
-                here,
-                {"schedule": number},
-            )
+            _("Remove schedule %(number)s?", number=number),
+            warning,
+            button=_("Remove"),
+            back=here,
+            fields={"schedule": number},
         )
     timetable.remove(visit.db, number_of(number), visit.actor, visit.now_ms)
     return visit.go(here, done=_("Schedule %(number)s is removed.", number=number))
@@ -94,4 +92,4 @@ def next_run(made: Scheduled[Any]) -> str:
 
 def number_of(text: str) -> int:
     """Return the number that a form says; 0, which nothing has, for what is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+    return int(text) if is_whole(text, 18) else 0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.pages.segments.collection_forms import (
@@ -19,9 +17,9 @@ from manager.console.pages.segments.collection_forms import (
     day_of,
     names_that_hear,
 )
-from manager.console.pages.segments.collection_tables import ORDERS, SCHEDULES
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit
+from manager.console.pages.segments.collection_orders import ORDERS, SCHEDULES
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE
 from manager.console.tables.sources import ByCursor
@@ -36,7 +34,6 @@ from manager.operations.segments.collection_schedules import (
 from manager.operations.segments.upload_completion import cancel_transfer
 from manager.operations.segments.upload_gaps import missing_bytes, read_gaps
 from manager.operations.segments.uploads import ListedTransfer, list_transfers
-from shared.frozen import frozen
 
 __all__ = ["PAGES", "TRANSFERS"]
 
@@ -52,62 +49,40 @@ NOBODY_HEARS: Final = Unable(
 )
 
 
-@frozen
-class IncomingTransfer:
-    """A transfer with its progress."""
-
-    row: ListedTransfer
-
-    @property
-    def id(self) -> int:
-        """Return its number."""
-        return self.row.id
-
-    @property
-    def percent(self) -> int:
-        """Return how far it is, 0 to 100."""
-        there = self.row.size_bytes - missing_bytes(read_gaps(self.row.gaps))
-        return 100 * there // max(1, self.row.size_bytes)
+def _percent(row: ListedTransfer) -> int:
+    """Return how much of a transfer is there, 0 to 100."""
+    there = row.size_bytes - missing_bytes(read_gaps(row.gaps))
+    return 100 * there // max(1, row.size_bytes)
 
 
-def _transfers(
-    visit: Visit, listing: Listing, before: int | None, limit: int
-) -> Sequence[IncomingTransfer]:
-    rows = list_transfers(
-        visit.db,
-        agent=listing.filters["agent"],
-        state=listing.filters["state"],
-        before=before,
-        limit=limit,
-    )
-    return [IncomingTransfer(row) for row in rows]
-
-
-TRANSFERS: Final[Table[IncomingTransfer]] = Table(
+TRANSFERS: Final[Table[ListedTransfer]] = Table(
     "transfers",
     "/collection",
     "Transfers of segments",
-    ByCursor(_transfers),
+    ByCursor(
+        lambda visit, listing, before, limit: list_transfers(
+            visit.db, before=before, limit=limit, **listing.filters
+        )
+    ),
     (
-        Column("id", lambda one: one.row.id, kind=ID),
-        Column("agent", lambda one: one.row.agent, lazy("Agent"), AGENT),
-        Column("file", lambda one: one.row.filename, lazy("File"), style="path"),
-        Column("bytes", lambda one: one.row.size_bytes, lazy("Size"), BYTES, "bytes"),
-        Column("came", lambda one: one.row.received_bytes, lazy("Received"), BYTES),
-        Column("way", lambda one: one.row.way, about="push or pull"),
-        Column("state", lambda one: one.row.state, lazy("State"), STATE),
-        Column("breaks", lambda one: one.row.breaks, lazy("Interruptions"), NUMBER),
-        Column("begun", lambda one: one.row.begun_ms, lazy("Begun"), MOMENT),
-        Column("received", lambda one: one.row.received_ms, kind=MOMENT),
-        Column("ended", lambda one: one.row.ended_ms, kind=MOMENT),
-        Column("result", lambda one: one.row.result, lazy("Result"), SENTENCE, style="wide"),
+        Column("id", lambda row: row.id, kind=ID),
+        Column("agent", lambda row: row.agent, lazy("Agent"), AGENT),
+        Column("file", lambda row: row.filename, lazy("File"), style="path"),
+        Column("bytes", lambda row: row.size_bytes, lazy("Size"), BYTES, "bytes"),
+        Column("came", lambda row: row.received_bytes, lazy("Received"), BYTES),
+        Column("way", lambda row: row.way, about="push or pull"),
+        Column("state", lambda row: row.state, lazy("State"), STATE),
+        Column("breaks", lambda row: row.breaks, lazy("Interruptions"), NUMBER),
+        Column("begun", lambda row: row.begun_ms, lazy("Begun"), MOMENT),
+        Column("received", lambda row: row.received_ms, kind=MOMENT),
+        Column("ended", lambda row: row.ended_ms, kind=MOMENT),
+        Column("result", lambda row: row.result, lazy("Result"), SENTENCE, style="wide"),
         BUTTONS,
     ),
-    shown=(
+    page_columns=(
         *("file", "agent", "state", "bytes", "came", "breaks"),
         *("begun", "result", "actions"),
     ),
-    head="file",
     filters=(
         Filter("agent", lazy("Agent"), "agent", names_that_hear),
         Filter("state", lazy("State"), "words", STATES),
@@ -124,6 +99,7 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "collection.html",
         list=TRANSFERS.view(visit),
+        percent_of=_percent,
         orders=ORDERS.part(visit, orders[:ORDERS_SHOWN]),
         orders_cut=len(orders) > ORDERS_SHOWN,
         open_orders=open_orders(visit.db),
@@ -186,14 +162,11 @@ def give_up(visit: Visit) -> Response:
     number = visit.form.get("transfer", "")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Cancel transfer %(number)s?", number=number),
-                (_("The received part is deleted; its agent starts again with its next order."),),
-                _("Cancel the transfer"),
-                f"{HERE}/transfers/give-up",
-                HERE,
-                {"transfer": number},
-            )
+            _("Cancel transfer %(number)s?", number=number),
+            _("The received part is deleted; its agent starts again with its next order."),
+            button=_("Cancel the transfer"),
+            back=HERE,
+            fields={"transfer": number},
         )
     cancel_transfer(visit.db, visit.door.parts, number_of(number), visit.actor, visit.now_ms)
     return visit.go(HERE, done=_("Transfer %(number)s is cancelled.", number=number))
@@ -201,9 +174,15 @@ def give_up(visit: Visit) -> Response:
 
 PAGES: Final = (
     *TRANSFERS.pages(show, "edit"),
-    Page("POST", "/collection/schedules", "operator", add),
-    Page("POST", "/collection/schedules/change", "operator", change),
-    Page("POST", "/collection/schedules/run", "operator", run_now),
-    Page("POST", "/collection/schedules/remove", "operator", remove),
-    Page("POST", "/collection/transfers/give-up", "operator", give_up),
+    Page("POST", "/collection/schedules", "operator", add, form="/collection"),
+    Page(
+        "POST",
+        "/collection/schedules/change",
+        "operator",
+        change,
+        form="/collection?edit={schedule}",
+    ),
+    Page("POST", "/collection/schedules/run", "operator", run_now, form="/collection"),
+    Page("POST", "/collection/schedules/remove", "operator", remove, form="/collection"),
+    Page("POST", "/collection/transfers/give-up", "operator", give_up, form="/collection"),
 )

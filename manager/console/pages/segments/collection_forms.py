@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from manager.console.language import lazy, ngettext
+from manager.console.listing import is_whole
 from manager.console.requests.visit import Visit
 from manager.operations.fleet.agents import named_agents
 from manager.operations.segments.collection_orders import CONDITIONS, NewCollection
@@ -13,7 +14,7 @@ from shared.errors import FormatError
 
 __all__ = ["CONDITION_WORDS", "HERE", "asked_of", "asked_words", "day_of", "names_that_hear"]
 
-MS_DIGITS: Final = 15
+MS_DIGITS: Final = 14
 HERE: Final = "/console/collection"
 CONDITION_WORDS: Final = {
     "difference": lazy("captures that the manager has not accepted"),
@@ -56,7 +57,7 @@ def _day(visit: Visit, name: str) -> int | None:
     text, was = visit.form.get(name, ""), visit.form.get(f"{name}_ms", "")
     if not text:
         return None
-    if was.isascii() and was.isdigit() and len(was) < MS_DIGITS and day_of(int(was)) == text:
+    if is_whole(was, MS_DIGITS) and day_of(int(was)) == text:
         return int(was)
     try:
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)

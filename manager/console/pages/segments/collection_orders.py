@@ -1,14 +1,14 @@
-"""Collection orders by agent and state: list, create and cancel them."""
+"""Collection orders by agent and state: list, create, cancel; schedules that create them."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
-from manager.console.language import _, ngettext
+from manager.console.language import _, lazy, ngettext
 from manager.console.messages.words import word
-from manager.console.pages.rounds.schedules import number_of
+from manager.console.pages.rounds.schedules import SCHEDULE_COLUMNS, number_of
 from manager.console.pages.segments.collection_forms import (
     CONDITION_WORDS,
     HERE,
@@ -16,18 +16,85 @@ from manager.console.pages.segments.collection_forms import (
     asked_words,
     names_that_hear,
 )
-from manager.console.pages.segments.collection_tables import ORDERS
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit, link
-from manager.console.tables.sources import BEFORE, before_of
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit, link
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE, WORD
+from manager.console.tables.sources import BEFORE, ByCursor, InMemory, before_of
+from manager.console.tables.table import BUTTONS, Column, Table
+from manager.operations.fleet.agents import named_agents
 from manager.operations.segments.collection_orders import (
+    STATES,
+    ListedOrder,
     cancel_order,
     collect_all_now,
     collect_now,
+    list_orders,
     open_orders,
 )
+from manager.operations.segments.collection_schedules import TIMETABLE
+from manager.operations.timetables import Scheduled
 
-__all__ = ["PAGES"]
+__all__ = ["ORDERS", "PAGES", "SCHEDULES"]
+
+SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
+    "collection-schedules",
+    "/collection/schedules",
+    "Schedules of the collection",
+    InMemory(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
+    (
+        *SCHEDULE_COLUMNS,
+        Column(
+            "agent", lambda one: one.schedule.agent, lazy("Agent"), about="empty: all without one"
+        ),
+        Column("sends", lambda one: one.schedule.condition, lazy("Sends"), WORD),
+        Column("way", lambda one: one.schedule.way, about="push or pull"),
+        Column("captures_from", lambda one: one.schedule.from_ms, kind=MOMENT),
+        Column("captures_until", lambda one: one.schedule.until_ms, kind=MOMENT),
+        BUTTONS,
+    ),
+    page_columns=("times", "agent", "sends", "next_runs", "last_time", "actions"),
+)
+
+
+ORDERS: Final[Table[ListedOrder]] = Table(
+    "collection-orders",
+    "/collection/orders",
+    "Collection orders",
+    ByCursor(
+        lambda visit, listing, before, limit: list_orders(
+            visit.db, before=before, limit=limit, **listing.filters
+        )
+    ),
+    (
+        Column("id", lambda one: one.id, lazy("Order"), ID, style="numbered"),
+        Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),
+        Column("sends", lambda one: one.condition, lazy("Sends"), WORD),
+        Column("way", lambda one: one.way, about="push or pull"),
+        Column("captures_from", lambda one: one.from_ms, kind=MOMENT),
+        Column("captures_until", lambda one: one.until_ms, kind=MOMENT),
+        Column("made_by", lambda one: one.made_by),
+        Column("made", lambda one: one.made_ms, lazy("Made"), MOMENT),
+        Column("state", lambda one: one.state, lazy("State"), STATE),
+        Column("tries", lambda one: one.tries, kind=NUMBER),
+        Column("next_try", lambda one: one.next_try_ms, kind=MOMENT),
+        Column("segments", lambda one: one.segments, lazy("Segments"), NUMBER),
+        Column("sent", lambda one: one.sent_bytes, lazy("Sent"), BYTES),
+        Column("ended", lambda one: one.ended_ms, kind=MOMENT),
+        Column("result", lambda one: one.result, lazy("Result"), SENTENCE),
+        BUTTONS,
+    ),
+    filters=(
+        Filter(
+            "agent",
+            lazy("Agent"),
+            "agent",
+            lambda visit: [one.name for one in named_agents(visit.db) if not one.is_plain],
+        ),
+        Filter("state", lazy("State"), "words", STATES),
+    ),
+    default_sort="made",
+)
 
 
 def show(visit: Visit) -> Response:
@@ -61,23 +128,20 @@ def _ask_all(visit: Visit) -> Response:
     if not visit.is_confirmed:
         asked.check()
         return visit.ask(
-            Question(
-                _("Ask all agents to send?"),
-                (
-                    ngettext(
-                        "%(num)s agent receives the order with its next sync.",
-                        "%(num)s agents receive the order with their next syncs.",
-                        len(names_that_hear(visit)),
-                    ),
-                    f"{word(asked.condition)}: {CONDITION_WORDS[asked.condition]}",
-                    _("Agents with too many open orders are left out."),
-                ),
-                _("Order now"),
-                f"{HERE}/orders",
-                HERE,
-                {name: visit.form.get(name, "") for name in ("condition", "first", "end", "pull")},
-                danger=False,
-            )
+            _("Ask all agents to send?"),
+            ngettext(
+                "%(num)s agent receives the order with its next sync.",
+                "%(num)s agents receive the order with their next syncs.",
+                len(names_that_hear(visit)),
+            ),
+            f"{word(asked.condition)}: {CONDITION_WORDS[asked.condition]}",
+            _("Agents with too many open orders are left out."),
+            button=_("Order now"),
+            back=HERE,
+            fields={
+                name: visit.form.get(name, "") for name in ("condition", "first", "end", "pull")
+            },
+            danger=False,
         )
     done = collect_all_now(visit.db, asked, visit.actor, visit.now_ms)
     said = [asked_words(done.asked)]
@@ -109,6 +173,7 @@ def _back(visit: Visit) -> str:
 
 PAGES: Final = (
     *ORDERS.pages(show),
-    Page("POST", "/collection/orders", "operator", ask_now),
-    Page("POST", "/collection/orders/cancel", "operator", cancel),
+    Page("POST", "/collection/orders", "operator", ask_now, form="/collection"),
+    Page("POST", "/collection/orders/cancel", "operator", cancel, form="/collection"),
+    *SCHEDULES.files(),
 )

@@ -9,10 +9,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.language import _, lazy, ngettext
-from manager.console.requests.access import Page
-from manager.console.requests.visit import Question, Visit
+from manager.console.requests.page import Page
+from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import BYTES, MOMENT, PATH
-from manager.console.tables.sources import Whole
+from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.segments.adoption import Adopted, IdOf
 from manager.operations.segments.trash_contents import TrashFile
@@ -76,7 +76,7 @@ FILES: Final[Table[TrashFile]] = Table(
     "trash",
     "/trash/files",
     "Files in the trash",
-    Whole(_files),
+    InMemory(_files),
     (
         Column("day", lambda one: one.day),
         Column("file", lambda one: one.name, lazy("File"), PATH),
@@ -84,8 +84,6 @@ FILES: Final[Table[TrashFile]] = Table(
         Column("size", lambda one: one.size_bytes, lazy("Size"), BYTES),
         Column("changed", lambda one: one.changed_ms or None, lazy("Changed"), MOMENT),
     ),
-    shown=("file", "kind", "size", "changed"),
-    head="file",
     parameters=("day",),
 )
 
@@ -94,29 +92,19 @@ def put_back(visit: Visit) -> Response:
     """Put back files that a row names and that are missing in their place; ask once."""
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Put back files that have a database row?"),
-                (
-                    _(
-                        "Files that have a database row and are missing in their place go back to "
-                        "it."
-                    ),
-                    _(
-                        "All other files stay in the trash. To register segments without a row, "
-                        "adopt them."
-                    ),
-                ),
-                _("Put back"),
-                f"{HERE}/put-back",
-                HERE,
-                danger=False,
-            )
-        )  # fmt: skip
+            _("Put back files that have a database row?"),
+            _("Files that have a database row and are missing in their place go back to it."),
+            _("All other files stay in the trash. To register segments without a row, adopt them."),
+            button=_("Put back"),
+            back=HERE,
+            danger=False,
+        )
     moved = sum(visit.door.archive.put_back(visit.actor).moved.values())
     said = ngettext(
-        "%(num)s file was put back to its place.", "%(num)s files were put back to their places.",
+        "%(num)s file was put back to its place.",
+        "%(num)s files were put back to their places.",
         moved,
-    )  # fmt: skip
+    )
     return visit.go(HERE, done=said)
 
 
@@ -134,25 +122,20 @@ def adopt(visit: Visit) -> Response:
     if not visit.is_confirmed:
         fields = {"id_of": id_of, **({"trusted": "yes"} if trusted else {})}
         return visit.ask(
-            Question(
-                _("Adopt the files of this manager?"),
-                (
-                    _(
-                        "All kept files get the installation id of the database, or the database "
-                        "gets theirs."
-                    ),
-                    _("Segments without a row are read and registered; nothing is deleted."),
-                    _(
-                        "It reads each of them, which takes hours if there are many. It continues "
-                        "if you close this page; the audit log records the result."
-                    ),
-                ),
-                _("Adopt"),
-                f"{HERE}/adopt",
-                HERE,
-                fields,
-            )
-        )  # fmt: skip
+            _("Adopt the files of this manager?"),
+            _(
+                "All kept files get the installation id of the database, or the database "
+                "gets theirs."
+            ),
+            _("Segments without a row are read and registered; nothing is deleted."),
+            _(
+                "It reads each of them, which takes hours if there are many. It continues "
+                "if you close this page; the audit log records the result."
+            ),
+            button=_("Adopt"),
+            back=HERE,
+            fields=fields,
+        )
     done = visit.door.archive.adopt(
         visit.actor, dry_run=False, trusted=trusted, id_of=IDS_OF[id_of]
     )
@@ -162,6 +145,6 @@ def adopt(visit: Visit) -> Response:
 PAGES: Final = (
     Page("GET", "/trash", "viewer", show, query=("day",)),
     *FILES.files(),
-    Page("POST", "/trash/put-back", "admin", put_back),
-    Page("POST", "/trash/adopt", "admin", adopt),
+    Page("POST", "/trash/put-back", "admin", put_back, form="/trash"),
+    Page("POST", "/trash/adopt", "admin", adopt, form="/trash"),
 )

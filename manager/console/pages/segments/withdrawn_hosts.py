@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _, lazy
-from manager.console.listing import Listing
-from manager.console.requests.access import Page
-from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.requests.page import Page
+from manager.console.requests.visit import BACK, Visit
 from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import HOST, MOMENT, NUMBER
 from manager.console.tables.sources import ByCursor
@@ -26,15 +24,15 @@ __all__ = ["PAGES", "WITHDRAWN"]
 HERE: Final = "/console/withdrawn"
 
 
-def _rows(visit: Visit, listing: Listing, before: int | None, limit: int) -> Sequence[WithdrawnRow]:
-    return list_withdrawn(visit.db, before=before, limit=limit, text=listing.filters["q"])
-
-
 WITHDRAWN: Final[Table[WithdrawnRow]] = Table(
     "withdrawn",
     "/withdrawn",
     "Withdrawn hosts",
-    ByCursor(_rows),
+    ByCursor(
+        lambda visit, listing, before, limit: list_withdrawn(
+            visit.db, before=before, limit=limit, text=listing.filters["q"]
+        )
+    ),
     (
         Column("host", lambda row: row.key, lazy("Host"), HOST),
         Column("since", lambda row: row.since_ms, lazy("Since"), MOMENT),
@@ -43,8 +41,6 @@ WITHDRAWN: Final[Table[WithdrawnRow]] = Table(
         ),
         Column("reason", lambda row: row.reason or None, lazy("Reason"), style="wide"),
     ),
-    shown=("host", "since", "segments_to_rewrite", "reason"),
-    head="host",
     filters=(Filter("q", lazy("Host"), hint="www.example.jp"),),
     default_sort="found",
 )
@@ -67,22 +63,17 @@ def withdraw(visit: Visit) -> Response:
         raise FormatError("console.withdrawal_reason_missing").about("reason")
     if not visit.is_confirmed:
         return visit.ask(
-            Question(
-                _("Withdraw %(host)s?", host=host),
-                (
-                    _("It is no longer crawled, and agents delete their data of it."),
-                    _(
-                        "From now on, requests for segments, indexes, results and lists that hold "
-                        "it are answered 410."
-                    ),
-                    _("The next compaction deletes its captures permanently."),
-                    _("http and https are two hosts: withdraw both."),
-                ),
-                _("Withdraw"),
-                HERE,
-                here,
-                {"host": host, "reason": reason, BACK: here},
-            )
+            _("Withdraw %(host)s?", host=host),
+            _("It is no longer crawled, and agents delete their data of it."),
+            _(
+                "From now on, requests for segments, indexes, results and lists that hold "
+                "it are answered 410."
+            ),
+            _("The next compaction deletes its captures permanently."),
+            _("http and https are two hosts: withdraw both."),
+            button=_("Withdraw"),
+            back=here,
+            fields={"host": host, "reason": reason, BACK: here},
         )
     exclude_host(visit.db, host, reason, visit.actor, visit.now_ms)
     return visit.go(here, done=_("%(host)s is withdrawn.", host=host))
@@ -100,7 +91,7 @@ def compact(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("POST", "/compact", "admin", compact),
+    Page("POST", "/compact", "admin", compact, form="/withdrawn"),
     *WITHDRAWN.pages(show),
-    Page("POST", "/withdrawn", "operator", withdraw),
+    Page("POST", "/withdrawn", "operator", withdraw, form="/withdrawn"),
 )

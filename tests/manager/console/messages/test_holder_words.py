@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from manager.cli.rounds.rounds import HOLDING
-from manager.console.pages.rounds.holder_words import HOLDING_WORDS
+from manager.console.pages.rounds.round_tables import HOLDING_WORDS
 from manager.operations.rounds.round_holders import HolderReason
 from tests.manager.console.browser import Browser
 from tests.manager.running import Running, fill

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import manager
-from manager.console.messages.act_words import acts_about
+from manager.console.messages.audit_words import acts_about
 from manager.operations.actor import CLOCK, note_alone
 from manager.operations.audit_actions import ACTIONS, label_code
 from manager.operations.health import alerts

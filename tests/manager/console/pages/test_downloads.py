@@ -7,7 +7,7 @@ import io
 import zipfile
 from pathlib import Path
 
-from manager.console.zip_stream import READ_BYTES, zip_pieces
+from manager.console.streamed_files import READ_BYTES, zip_pieces
 from manager.operations.logs.source_files import ExportFile
 from manager.operations.people.audit_log import audit_page
 from tests.manager.console.conftest import Visitor

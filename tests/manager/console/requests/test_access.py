@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from manager.console.requests.access import Page, safe_target
+from manager.console.requests.access import safe_target
+from manager.console.requests.page import Page
 from manager.console.routes import PAGES
 from manager.operations.people.audit_log import audit_page
 from manager.operations.people.users import ROLES

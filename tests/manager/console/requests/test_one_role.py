@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.routes import PAGES
 from manager.operations.people.users import ROLES
 from tests.manager.api.test_access import NEEDS

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from manager.console.requests.access import Page
+from manager.console.requests.page import Page
 from manager.console.requests.query import Query
 from manager.console.routes import PAGES
 from tests.manager.console.conftest import Visitor
