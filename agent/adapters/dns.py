@@ -36,7 +36,7 @@ class ResolverOptions:
 
 
 class DnsResolver:
-    """Fulfils `agent.pipeline.ports.network.Resolver`. Make it inside a running event loop."""
+    """Fulfils `agent.pipeline.ports.Resolver`. Make it inside a running event loop."""
 
     def __init__(
         self,

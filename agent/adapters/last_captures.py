@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.pipeline.messages.pages import Earlier
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 
 __all__ = ["BATCH_ROWS", "EarlierFile", "remove_earlier"]
 
@@ -62,7 +62,7 @@ Submit = Callable[[Callable[[], None]], object]
 
 
 class EarlierFile:
-    """Fulfils `agent.pipeline.ports.pages.EarlierCaptures` for one process at a time."""
+    """Fulfils `agent.pipeline.ports.EarlierCaptures` for one process at a time."""
 
     def __init__(
         self, path: Path, clock: Clock, whole_days: float, submit: Submit | None = None

@@ -81,7 +81,7 @@ class CrawlTotals:
 
 
 class DurableReports:
-    """Fulfils `agent.pipeline.ports.reports.Reports`, and lets the link take from it."""
+    """Fulfils `agent.pipeline.ports.Reports`, and lets the link take from it."""
 
     def __init__(self, database: Database) -> None:
         """database: the ledger's, whose commits make it all durable."""

@@ -21,7 +21,7 @@ from agent.link.call_schedule import LONGEST_WAIT_S
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from agent.link.http_hints import with_remedy
 from agent.link.outbox import Outbox, Report, ReportKind
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.messages import Message
 
 __all__ = ["Send", "Sender"]

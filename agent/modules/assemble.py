@@ -27,17 +27,13 @@ from agent.modules.parse import Parse
 from agent.modules.report import Report
 from agent.modules.robots.robots import Robots
 from agent.modules.robots.robots_fetch import RulesFetch
-from agent.modules.server_list.scope import scope_of
+from agent.modules.server_list.scope import Scope, scope_of
 from agent.modules.server_list.seed import Seed
 from agent.modules.store import Store
 from agent.pipeline.handler import Handler
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.network import Fetcher, Resolver
-from agent.pipeline.ports.pages import EarlierCaptures, PageWorker
-from agent.pipeline.ports.reports import Reports
-from agent.pipeline.scope import Scope
+from agent.pipeline.ports import Clock, EarlierCaptures, Fetcher, PageWorker, Reports, Resolver
 from shared.frozen import frozen
 from shared.messages import Message
 

@@ -23,10 +23,9 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.priority import level_of
 from agent.modules.seen import make_seen
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import LEVELS, Ledger, QueuedUrl
 from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages.links import Candidate
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import LEVELS, QueuedUrl
 
 __all__ = ["Dedup"]
 

@@ -21,8 +21,7 @@ from agent.pipeline.messages.links import Links
 from agent.pipeline.messages.pages import Earlier, Fetched
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.pipeline.messages.turns import Due
-from agent.pipeline.ports.network import Fetcher
-from agent.pipeline.ports.pages import EarlierCaptures
+from agent.pipeline.ports import EarlierCaptures, Fetcher
 from shared.archive.capture import (
     IDENTICAL_PAYLOAD,
     NOT_MODIFIED,

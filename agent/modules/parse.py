@@ -16,7 +16,7 @@ from typing import Final
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.messages.links import Links
 from agent.pipeline.messages.pages import Fetched, PageWork
-from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.ports import PageWorker
 
 __all__ = ["Parse"]
 

@@ -15,6 +15,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.kind_counts import KindCounts
 from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HostFound
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
 from agent.pipeline.messages.links import Outside
@@ -22,8 +23,7 @@ from agent.pipeline.messages.pages import Processed
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 from agent.pipeline.messages.robots import RulesDue
 from agent.pipeline.messages.turns import Denied, Due, Tick
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.reports import Reports
+from agent.pipeline.ports import Reports
 from shared.archive.errors import DiskFullError
 from shared.host_failures import HostFailure
 from shared.messages import Message

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from agent.runners.garbage_collection import Garbage
 from benchmarks.frontier.traffic import (
     PAGE_LINKS,

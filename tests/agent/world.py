@@ -15,7 +15,7 @@ from agent.pipeline.handler import Handle, Handler, Input, Inputs, Output
 from agent.pipeline.messages.jobs import ListSlice, ServerList
 from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.ports import PageWorker
 from agent.pipeline.spec import Module, Pipeline
 from agent.runners.in_process import InProcessRunner, Post
 from shared.wire.orders import ListHead, Order

@@ -31,7 +31,7 @@ from agent.adapters.curl.sockets import Sockets
 from agent.adapters.curl.timer import Timer
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.archive.http_block import status_code
 from shared.messages import Message
 
@@ -43,7 +43,7 @@ SITES_REMEMBERED: Final = 4096
 
 
 class CurlFetcher:
-    """Fulfils `agent.pipeline.ports.network.Fetcher`. Make it inside a running event loop."""
+    """Fulfils `agent.pipeline.ports.Fetcher`. Make it inside a running event loop."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.raw_answer import RawAnswer
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.archive.capture import Capture, Truncation
 from shared.urls import split_host
 

@@ -12,7 +12,7 @@ from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_request import RawRequest
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 
 __all__ = ["RawRequests"]
 

@@ -30,10 +30,10 @@ from agent.adapters.ledger.seen_sets.runs import RUN_KEYS
 from agent.adapters.ledger.seen_sets.seen_set import SeenSet, Submit
 from agent.adapters.ledger.segments import SegmentOptions, Segments
 from agent.adapters.ledger.trash import Trash
+from agent.pipeline.ledger import JobRow, OpenJob, QueuedUrl, Rest
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.requests import FetchAnswer
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.ledger_rows import JobRow, OpenJob, QueuedUrl, Rest
+from agent.pipeline.ports import Clock
 from shared.archive.encode import EncodedCapture, SegmentInfo
 from shared.archive.segment import OpenFile
 from shared.archive.writer import DEFAULT_MAX_BYTES
@@ -68,7 +68,7 @@ class LedgerOptions:
 
 
 class SqliteLedger:
-    """Fulfils `agent.pipeline.ports.ledger.Ledger` in one folder, for one process at a time."""
+    """Fulfils `agent.pipeline.ledger.Ledger` in one folder, for one process at a time."""
 
     def __init__(
         self,

@@ -21,8 +21,7 @@ from agent.app.startup.page_work import page_worker
 from agent.app.startup.settings_mapping import fetch_options, segment_info
 from agent.modules.assemble import CrawlPorts
 from agent.modules.counts import StopCounts
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.ports import Clock, PageWorker
 from agent.settings import Settings
 from shared.frozen import frozen
 from shared.naming import AddressRules

@@ -21,9 +21,9 @@ from agent.app.session.list_in_force import ListInForce
 from agent.app.startup.settings_mapping import blocked_by, crawl_limits, politeness
 from agent.modules.assemble import Crawl, CrawlState
 from agent.modules.frontier import Wait
+from agent.modules.server_list.scope import Scope
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.scope import Scope
+from agent.pipeline.ports import Clock
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from agent.runners.loop_pauses import Pauses

@@ -30,6 +30,7 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.timing_wheel import TimingWheel
 from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import (
     HostBegun,
     HostFailed,
@@ -44,9 +45,7 @@ from agent.pipeline.messages.links import Candidate
 from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.network import Resolver
+from agent.pipeline.ports import Clock, Resolver
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 

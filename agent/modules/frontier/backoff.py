@@ -15,10 +15,9 @@ from agent.modules.frontier.crawl_delay import is_first_fault, is_strike
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.retry import ANSWERED
+from agent.pipeline.ledger import Ledger, Rest
 from agent.pipeline.messages.requests import FetchAnswer
 from agent.pipeline.messages.turns import Tick
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import Rest
 from shared.frozen import frozen
 
 __all__ = ["SHOWN", "BackedOff", "BackingOff"]

@@ -25,7 +25,9 @@ from agent.modules.frontier.registry import Registry
 from agent.modules.frontier.request_end import NO_CONNECTION, Endings
 from agent.modules.frontier.robots_effects import Rulings
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.server_list.scope import Scope
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HandedOver, HostBegun, Moved, Placed, Unreached
 from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed
 from agent.pipeline.messages.pages import Processed
@@ -33,8 +35,6 @@ from agent.pipeline.messages.requests import FetchAnswer
 from agent.pipeline.messages.robots import RulesDue, RulesKnown, RulesRedirected
 from agent.pipeline.messages.turns import Denied, Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.scope import Scope
 from shared.frozen import frozen
 from shared.urls import host_of
 

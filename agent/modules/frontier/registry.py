@@ -19,12 +19,11 @@ from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.scheduler import Turns
 from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import CrawlLimits
+from agent.modules.server_list.scope import Scope
+from agent.pipeline.ledger import JobRow, Ledger, OpenJob, QueuedUrl
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.robots import RulesDue
 from agent.pipeline.messages.turns import Due
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import JobRow, OpenJob, QueuedUrl
-from agent.pipeline.scope import Scope
 from shared.host_failures import HostFailure
 
 __all__ = ["Registry"]

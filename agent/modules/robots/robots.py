@@ -32,7 +32,7 @@ from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages.links import SITEMAP_DEPTH, Links
 from agent.pipeline.messages.robots import RulesFetched, RulesKnown
 from agent.pipeline.messages.turns import Denied, Due, Tick
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.errors import UrlError
 from shared.frozen import frozen
 from shared.plurals import with_plurals

@@ -22,7 +22,7 @@ from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.messages.pages import Fetched
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesRedirected
-from agent.pipeline.ports.network import Fetcher
+from agent.pipeline.ports import Fetcher
 from shared.archive.content_coding import GZIP, decode_content, is_text
 from shared.urls import host_of
 

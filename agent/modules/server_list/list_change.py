@@ -18,8 +18,8 @@ from itertools import islice
 from typing import Final
 
 from agent.modules.server_list.list_units import Wanted
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.jobs import Job, ListSlice
-from agent.pipeline.ports.ledger import Ledger
 
 __all__ = ["CHANGES", "ListChange"]
 

@@ -18,12 +18,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from agent.modules.server_list.scope import Scope
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HostFailed
 from agent.pipeline.messages.jobs import Job, ListChanged, ListSlice, UnitClosed, UnitFinished
 from agent.pipeline.messages.links import Links
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.scope import Scope
 from shared.urls import canonical, host_of
 
 __all__ = ["Seed"]

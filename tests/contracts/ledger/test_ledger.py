@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from agent.pipeline.ledger import Ledger, OpenJob, QueuedUrl, Rest
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.requests import FetchAnswer
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import OpenJob, QueuedUrl, Rest
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError

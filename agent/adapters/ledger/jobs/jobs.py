@@ -22,8 +22,8 @@ from agent.adapters.ledger.jobs.job_states import (
     read_state,
     saved_columns,
 )
+from agent.pipeline.ledger import JobRow, OpenJob
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger_rows import JobRow, OpenJob
 
 __all__ = ["IN_MEMORY", "Jobs"]
 

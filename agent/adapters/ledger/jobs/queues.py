@@ -23,7 +23,7 @@ from agent.adapters.ledger.database import Database, Query, Value
 from agent.adapters.ledger.jobs.job_states import Fifo, JobState
 from agent.adapters.ledger.jobs.jobs import Jobs
 from agent.adapters.ledger.jobs.journal import BLOCK_URLS, block_id, pack, record, unpack, url_of
-from agent.pipeline.ports.ledger_rows import LEVEL_BITS, QueuedUrl
+from agent.pipeline.ledger import LEVEL_BITS, QueuedUrl
 
 __all__ = ["JOURNAL_ENTRIES", "Queues"]
 

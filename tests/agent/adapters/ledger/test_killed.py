@@ -17,9 +17,9 @@ import pytest
 
 from agent.adapters.ledger import Database
 from agent.adapters.reports import DurableReports
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.jobs import Job, UnitFinished
 from agent.pipeline.messages.links import Outside
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from shared.archive.capture import Capture
 from shared.archive.cdxj import cdxj_line
 from shared.archive.encode import encode_capture

@@ -15,8 +15,8 @@ from agent.adapters.ledger.ledger import DATABASE
 from agent.adapters.ledger.schema import OLDEST, REPORT_TABLES, VERSION
 from agent.adapters.reports import DurableReports
 from agent.errors import HomeError
+from agent.pipeline.ledger import Rest
 from agent.pipeline.messages.jobs import Job, UnitFinished
-from agent.pipeline.ports.ledger_rows import Rest
 from shared.archive.errors import DiskFullError
 from tests.agent.adapters.installation import captures_of, lines_of, open_ledger
 from tests.agent.adapters.ledger.test_segments import capture, page

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent.adapters.ledger import SqliteLedger
+from agent.pipeline.ledger import JobRow, Ledger, QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import JobRow, QueuedUrl
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from tests.agent.adapters.installation import TINY, captures_of, lines_of, open_ledger
