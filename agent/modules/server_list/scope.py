@@ -264,7 +264,7 @@ class Scope:
 
     units: UnitsHeld
     jobs: JobsHeld  # by unit
-    finished: Finished
+    finished: AbstractSet[str]
     resting: set[str] = field(default_factory=set)
 
     def job_of(self, url: str) -> Job | None:
