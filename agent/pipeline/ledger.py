@@ -85,12 +85,8 @@ class Ledger(Protocol):
     """
 
     # jobs
-    def jobs(self) -> list[JobRow]:
-        """Return the jobs of the list in force, by number."""
-        ...
-
     def each_job(self) -> Iterator[JobRow]:
-        """Yield the same, with few of them in memory at a time."""
+        """Yield the jobs of the list in force, by number, with few in memory at a time."""
         ...
 
     def orders(self) -> Iterator[list[tuple[Job, bool]]]:

@@ -105,7 +105,7 @@ class Pauses:
             commit()
             self.worst_s = max(self.worst_s, time.perf_counter() - started)
 
-        ledger.commit = timed  # type: ignore[method-assign]
+        ledger.commit = timed
 
 
 def open_jobs(ledger: SqliteLedger, hosts: int) -> None:

@@ -1,6 +1,6 @@
 """Durable state of a crawl: SQLite, the open segment and the open crawl log, committed as one.
 
-    ledger.py        `SqliteLedger`: opens the parts, and passes each call to one of them
+    ledger.py        `SqliteLedger`: opens the parts, each of which carries out some methods
     commit.py        the commit that binds database, segment and log
     recovery.py      a ledger that is older than its files
     commit_mark.py   how far files were committed, beside the ledger

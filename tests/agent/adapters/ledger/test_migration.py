@@ -101,7 +101,7 @@ def old(tmp_path: Path) -> Path:
 
 
 def check(ledger: SqliteLedger, folder: Path) -> None:
-    first, second = ledger.jobs()
+    first, second = ledger.each_job()
     assert (first.job.unit, first.host, first.address) == (
         "http://h1.example:80/",
         "http://h1.example:80/",

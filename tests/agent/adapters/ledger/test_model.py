@@ -136,7 +136,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @invariant()
     def agree(self) -> None:
         assert self.real.waiting() == self.model.waiting()
-        rows: list[list[JobRow]] = [ledger.jobs() for ledger in self.both()]
+        rows: list[list[JobRow]] = [list(ledger.each_job()) for ledger in self.both()]
         assert rows[0] == rows[1]
         for number in self.numbers:
             taken = [
