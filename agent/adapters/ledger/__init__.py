@@ -2,8 +2,7 @@
 
     ledger.py        `SqliteLedger`: opens the parts, each of which carries out some methods
     commit.py        the commit that binds database, segment and log
-    recovery.py      a ledger that is older than its files
-    commit_mark.py   how far files were committed, beside the ledger
+    recovery.py      a ledger that is older than its files; the mark of the last commit
     ledger_state.py  the row that says how far everything is committed
     database.py      SQLite, with a transaction that survives a full disk
     schema.py        its tables; migration.py: from older versions

@@ -17,7 +17,6 @@ from typing import Final, Self
 from agent.adapters.ledger.backoff_rows import BackoffRows
 from agent.adapters.ledger.closed_logs import ClosedLogs
 from agent.adapters.ledger.commit import Commits, LedgerFiles
-from agent.adapters.ledger.commit_mark import CommitMark
 from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, discard_logs
 from agent.adapters.ledger.database import SEEN, Database
 from agent.adapters.ledger.jobs.job_orders import JobOrders
@@ -25,7 +24,7 @@ from agent.adapters.ledger.jobs.jobs import IN_MEMORY, Jobs
 from agent.adapters.ledger.jobs.queues import JOURNAL_ENTRIES, Queues
 from agent.adapters.ledger.ledger_state import LedgerState, first_state, read_state
 from agent.adapters.ledger.open_index import OpenIndex
-from agent.adapters.ledger.recovery import catch_up
+from agent.adapters.ledger.recovery import CommitMark, catch_up
 from agent.adapters.ledger.seen_sets.runs import RUN_KEYS
 from agent.adapters.ledger.seen_sets.seen_set import SeenSet, Submit
 from agent.adapters.ledger.segments import SegmentOptions, Segments
@@ -73,6 +72,7 @@ class SqliteLedger:
     def __init__(
         self,
         files: LedgerFiles,
+        secret: bytes,
         state: LedgerState,
         options: LedgerOptions,
         submit: Submit | None,
@@ -92,7 +92,7 @@ class SqliteLedger:
         self._seen = SeenSet(
             folder / SEEN,
             database,
-            state.secret,
+            secret,
             orders.live_numbers,
             submit or self._threads.submit,
             options.run_keys,
@@ -151,17 +151,18 @@ class SqliteLedger:
         with ExitStack() as stack:
             database = stack.enter_context(closing(Database(folder / DATABASE)))
             known = read_state(database)  # none until the first commit below
-            state = known or first_state(database, clock.epoch_ms())
-            mark = CommitMark(folder, state.secret)
+            secret, state = known or first_state(database, clock.epoch_ms())
+            mark = CommitMark(folder, secret)
             stack.callback(mark.close)
-            is_older = known is not None and catch_up(database, folder / LOGS, state, mark)
+            later = None if known is None else catch_up(database, folder / LOGS, state, mark)
+            state = later or state
             segments = Segments(
                 folder / SEGMENTS,
                 state.segments,
                 options.segments,
                 OpenIndex(database),
                 trash,
-                keep_strays=known is None or is_older,
+                keep_strays=known is None or later is not None,
                 open_file=open_file,
             )
             stack.callback(segments.close)
@@ -169,7 +170,7 @@ class SqliteLedger:
                 discard_logs(folder / LOGS, trash)
             log = CrawlLog(folder / LOGS, state.log, open_file, trash)
             stack.callback(log.close)
-            ledger = cls(LedgerFiles(database, segments, log, mark), state, options, submit)
+            ledger = cls(LedgerFiles(database, segments, log, mark), secret, state, options, submit)
             ledger.commit()
             stack.pop_all()
         return ledger
