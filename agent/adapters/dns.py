@@ -10,21 +10,22 @@ agents.
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from typing import Final
 
-from agent.adapters.routes import has_route
 from agent.pipeline.addresses import stand_in
 from agent.pipeline.messages.hosts import LookUp
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.naming import KINDS, HostFailure, Kind, Question, look_up
 
-__all__ = ["DnsResolver", "ResolverOptions"]
+__all__ = ["DnsResolver", "ResolverOptions", "has_route"]
 
 LEAST_TTL_S: Final = 60.0  # no zone may make an agent ask every second
 LONGEST_TTL_S: Final = 86_400.0
 NEGATIVE_TTL_S: Final = 600.0
+_DISCARD: Final = 9  # any port does
 
 
 @frozen
@@ -33,6 +34,20 @@ class ResolverOptions:
 
     kinds: tuple[Kind, ...] = KINDS
     proxied: bool = False
+
+
+def has_route(address: str) -> bool:
+    """Return whether packets to an address have a way out of this machine; none is sent.
+
+    A datagram socket that is connected asks the kernel for the route, and no more.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as asked:
+            asked.connect((address, _DISCARD))
+    except OSError:
+        return False
+    return True
 
 
 class DnsResolver:

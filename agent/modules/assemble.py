@@ -15,13 +15,12 @@ from functools import partial
 from time import gmtime
 from typing import Final
 
-from agent.modules.counts import StopCounts
+from agent.modules.counts import KindCounts, StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.dns.resolve import Resolve
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Blocked, Filter
 from agent.modules.frontier import BackedOff, Frontier, Wait
-from agent.modules.kind_counts import KindCounts
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.parse import Parse
 from agent.modules.report import Report

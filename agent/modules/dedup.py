@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agent.modules.counts import StopCounts
-from agent.modules.kind_counts import KindCounts
+from agent.modules.counts import KindCounts, StopCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.priority import level_of
 from agent.modules.seen import make_seen

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from agent.modules.counts import StopCounts
-from agent.modules.kind_counts import KindCounts
+from agent.modules.counts import KindCounts, StopCounts
 from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.ledger import Ledger

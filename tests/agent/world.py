@@ -8,8 +8,7 @@ from functools import partial
 
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.server_list.list_change import ListChange
-from agent.modules.server_list.list_units import wanted_of
+from agent.modules.server_list.list_change import ListChange, wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.handler import Handle, Handler, Input, Inputs, Output
 from agent.pipeline.messages.jobs import ListSlice, ServerList

@@ -9,7 +9,6 @@
     fallback_requests.py second attempts where libcurl refuses an answer that browsers show
     retries.py           rules for failed requests: retry or not, and how
     raw_request.py       a request without libcurl
-    raw_requests.py      raw requests under way
     raw_answer.py        an answer from its bytes, read as browsers read it (pure)
     idle_connections.py  open connections, one an address
     rate_limit.py        bytes a second of all answers together

@@ -23,7 +23,7 @@ from agent.adapters.curl.fallback_requests import Fallback, Fallbacks
 from agent.adapters.curl.idle_connections import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.rate_limit import RateLimit
-from agent.adapters.curl.raw_requests import RawRequests
+from agent.adapters.curl.raw_request import RawRequests
 from agent.adapters.curl.request_deadlines import overdue
 from agent.adapters.curl.retries import note_retry
 from agent.adapters.curl.slot import Slot

@@ -11,7 +11,7 @@
     backoff_rows.py  addresses in back-off
     segments.py      the open segment and the list of links beside it
     open_index.py    index of the open segment; open_segment_name.py: its name, for other programs
-    crawl_log.py     the open crawl log; closed_logs.py: closed ones until they are delivered
+    crawl_log.py     the open crawl log, and closed ones until they are delivered
     append_file.py   a file that grows, and is truncated to its committed bytes
     trash.py         files that no commit names
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from agent.adapters.ledger.backoff_rows import BackoffRows
-from agent.adapters.ledger.closed_logs import ClosedLogs
 from agent.adapters.ledger.commit import Commits, LedgerFiles
-from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, discard_logs
+from agent.adapters.ledger.crawl_log import ClosedLog, ClosedLogs, CrawlLog, discard_logs
 from agent.adapters.ledger.database import SEEN, Database
 from agent.adapters.ledger.jobs.job_orders import JobOrders
 from agent.adapters.ledger.jobs.jobs import IN_MEMORY, Jobs

@@ -19,8 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from agent.adapters.ledger.closed_logs import ClosedLogs
-from agent.adapters.ledger.crawl_log import LogState, log_path, logs_since
+from agent.adapters.ledger.crawl_log import ClosedLogs, LogState, log_path, logs_since
 from agent.adapters.ledger.database import Database
 from agent.adapters.ledger.ledger_state import LedgerState
 from agent.adapters.ledger.segments import SegmentState

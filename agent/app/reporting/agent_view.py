@@ -15,9 +15,8 @@ from agent.control.few_hosts import few_hosts
 from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, WaitRow
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState
-from agent.modules.counts import StopCounts
+from agent.modules.counts import KindCounts, StopCounts
 from agent.modules.frontier import Wait, WaitReason
-from agent.modules.kind_counts import KindCounts
 from shared.messages import Message
 from shared.wire.sync import (
     Counters,
