@@ -159,15 +159,4 @@ def _unsent(unit: UnitFinished) -> FetchAnswer:
     """Return the log line of a unit without an address: of its top page, with no bytes sent."""
     assert unit.failure is not None
     due = RulesDue(unit.host, "", unit.unit, 0, unit.round, unit.kind)
-    return FetchAnswer(
-        request=FetchRequest(unit.unit, "", 0, due=due),
-        outcome=OUTCOMES[unit.failure],
-        capture=None,
-        status=0,
-        request_bytes=0,
-        response_bytes=0,
-        elapsed_ms=0.0,
-        started_epoch_ms=0,
-        ended_s=0.0,
-        kept_alive=False,
-    )
+    return FetchAnswer(FetchRequest(unit.unit, "", 0, due=due), OUTCOMES[unit.failure])

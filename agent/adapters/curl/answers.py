@@ -16,10 +16,10 @@ from agent.adapters.curl.blocks import (
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.outcomes import classify
 from agent.adapters.curl.slot import Slot
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.messages.requests import FetchAnswer
 from shared.archive.capture import Capture, Truncation
 
-__all__ = ["answer_of", "unsent"]
+__all__ = ["MAX_DETAIL_CHARACTERS", "answer_of"]
 
 MAX_DETAIL_CHARACTERS: Final = 200
 
@@ -65,25 +65,6 @@ def answer_of(
         message[:MAX_DETAIL_CHARACTERS],
         max(getinfo(pycurl.CONNECT_TIME_T), getinfo(pycurl.APPCONNECT_TIME_T)) / 1000,
         getinfo(pycurl.STARTTRANSFER_TIME_T) / 1000,
-    )
-
-
-def unsent(
-    request: FetchRequest, outcome: Outcome, detail: str, *, epoch_ms: int, now_s: float
-) -> FetchAnswer:
-    """Return the answer to a request that never left."""
-    return FetchAnswer(
-        request=request,
-        outcome=outcome,
-        capture=None,
-        status=0,
-        request_bytes=0,
-        response_bytes=0,
-        elapsed_ms=0.0,
-        started_epoch_ms=epoch_ms,
-        ended_s=now_s,
-        kept_alive=False,
-        detail=detail[:MAX_DETAIL_CHARACTERS],
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pycurl
 
-from agent.adapters.curl.answers import answer_of, unsent
+from agent.adapters.curl.answers import MAX_DETAIL_CHARACTERS, answer_of
 from agent.adapters.curl.blocks import site_of
 from agent.adapters.curl.body_room import BodyRoom
 from agent.adapters.curl.fallback_requests import Fallback, Fallbacks
@@ -109,8 +109,13 @@ class CurlFetcher:
         """Begin one request; `done` is called once, later, on the loop's thread."""
         outcome, detail = self._first_refusal(request)
         if outcome is not None:
-            epoch_ms, now_s = self._clock.epoch_ms(), self._clock.monotonic_s()
-            answer = unsent(request, outcome, detail, epoch_ms=epoch_ms, now_s=now_s)
+            answer = FetchAnswer(
+                request,
+                outcome,
+                started_epoch_ms=self._clock.epoch_ms(),
+                ended_s=self._clock.monotonic_s(),
+                detail=detail[:MAX_DETAIL_CHARACTERS],
+            )
             self._answers.append((done, answer))
             self._deliver_soon()
             return

@@ -62,14 +62,14 @@ class FetchAnswer:
 
     request: FetchRequest
     outcome: Outcome
-    capture: Capture | None
-    status: int
-    request_bytes: int
-    response_bytes: int
-    elapsed_ms: float
-    started_epoch_ms: int
-    ended_s: float
-    kept_alive: bool
+    capture: Capture | None = None
+    status: int = 0
+    request_bytes: int = 0
+    response_bytes: int = 0
+    elapsed_ms: float = 0.0
+    started_epoch_ms: int = 0
+    ended_s: float = 0.0
+    kept_alive: bool = False
     location: str | None = None  # of a redirect, as sent
     retry_after_s: float | None = None
     detail: str = ""
