@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.redirect_chain import cookies_for, next_step
-from agent.modules.request import redirect_target
+from agent.modules.request import RequestModule, redirect_target
 from agent.modules.retry import UNTOUCHED, gets_another_attempt
 from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
@@ -33,7 +33,7 @@ from shared.archive.capture import (
 __all__ = ["Fetch"]
 
 
-class Fetch:
+class Fetch(RequestModule):
     """The module `fetch`."""
 
     def __init__(
@@ -43,20 +43,9 @@ class Fetch:
         done: Callable[[FetchAnswer], None],
         earlier: EarlierCaptures | None = None,
     ) -> None:
-        """Take the door to the network.
-
-        done: where an answer goes, to arrive at the input `answer`. earlier: None: whatever
-        comes is stored whole.
-        """
+        """earlier: None: whatever comes is stored whole."""
+        super().__init__(fetcher, limits, done)
         self._earlier = earlier
-        self._fetcher = fetcher
-        self._limits = limits
-        self._done = done
-        self.in_flight = 0
-
-    def retune(self, limits: CrawlLimits) -> None:
-        """Go by other limits, as the frontier does: both judge which attempt is the last."""
-        self._limits = limits
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""
