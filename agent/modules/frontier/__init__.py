@@ -26,7 +26,7 @@ Source: seed 000, section 5.2.1; seed 002 (Mercator); seed 004, 5.1.4.
 """
 
 from agent.modules.frontier.backoff import BackedOff
-from agent.modules.frontier.handler import Frontier
+from agent.modules.frontier.handler import CrawlState, Frontier
 from agent.modules.frontier.host_waits import Wait, WaitReason
 
-__all__ = ["BackedOff", "Frontier", "Wait", "WaitReason"]
+__all__ = ["BackedOff", "CrawlState", "Frontier", "Wait", "WaitReason"]
