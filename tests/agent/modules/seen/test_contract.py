@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.modules.seen.buckets import Buckets
-from agent.modules.seen.choice import STRUCTURES, make_seen
-from agent.modules.seen.exact import Exact
-from agent.modules.seen.generations import Generations
+from agent.modules.seen import STRUCTURES, make_seen
+from benchmarks.dedup.compared import Exact
+from agent.modules.seen.lru import Generations
 from agent.modules.seen.interface import Seen
 from agent.modules.seen.lru import Lru
 from agent.modules.seen.pairs import Pairs
-from agent.modules.seen.places import mixed
+from agent.modules.seen.bloom import mixed
 
 ALL: dict[str, Callable[[int], Seen]] = {
     **STRUCTURES,
