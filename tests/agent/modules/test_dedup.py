@@ -13,8 +13,8 @@ from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.limits import CrawlLimits
 from agent.modules.seen import STRUCTURES, Filter, Flags, Keys, Seen
-from agent.modules.seen.lru import Layered
 from agent.modules.seen.bloom import mixed
+from agent.modules.seen.lru import Layered
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.links import Candidate
 from tests.agent.fakes import FakeLedger

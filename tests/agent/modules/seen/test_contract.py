@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.seen.buckets import Buckets
 from agent.modules.seen import STRUCTURES, make_seen
-from benchmarks.dedup.compared import Exact
-from agent.modules.seen.lru import Generations
-from agent.modules.seen.interface import Seen
-from agent.modules.seen.lru import Lru
-from agent.modules.seen.pairs import Pairs
 from agent.modules.seen.bloom import mixed
+from agent.modules.seen.buckets import Buckets
+from agent.modules.seen.interface import Seen
+from agent.modules.seen.lru import Generations, Lru
+from agent.modules.seen.pairs import Pairs
+from benchmarks.dedup.compared import Exact
 
 ALL: dict[str, Callable[[int], Seen]] = {
     **STRUCTURES,

@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.modules.seen.bloom import (
+    MAX,
+    RotatingBloom,
+    StableBloomLight,
+    best_hashes,
+    decrements,
+    keys_for,
+    places_of,
+)
 from agent.modules.seen.interface import Filter, Keys
-from agent.modules.seen.bloom import places_of
-from agent.modules.seen.bloom import RotatingBloom, best_hashes, keys_for
-from agent.modules.seen.bloom import MAX, StableBloomLight, decrements
 from benchmarks.dedup.compared import SinglyDecremented, StableBloom
 
 COUNTERS = 1 << 16
