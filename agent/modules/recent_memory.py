@@ -49,11 +49,6 @@ class Recent:
         else:
             self._young.add(key)
 
-    @property
-    def table_bytes(self) -> int:
-        """Return the bytes of the two tables, without the keys themselves."""
-        return sys.getsizeof(self._young) + sys.getsizeof(self._old)
-
     def add(self, key: Hashable) -> bool:
         """Remember a key; tell whether it was new, as far as is remembered."""
         young = self._young

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.modules.seen.bloom import Places, StableBloomLight
-from agent.modules.seen.lru import INTEGER_BYTES
 
 __all__ = ["Exact", "SinglyDecremented", "StableBloom"]
 
@@ -19,11 +18,6 @@ class Exact:
 
     def __init__(self) -> None:
         self._keys: set[int] = set()
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of the set and its integers."""
-        return sys.getsizeof(self._keys) + INTEGER_BYTES * len(self._keys)
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys; return for each whether it was known."""

@@ -36,8 +36,6 @@ ROUNDS = 5
 class Nothing:
     """A memory that remembers nothing."""
 
-    nbytes = 0
-
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Report all keys as new."""
         return [False] * len(keys)

@@ -66,11 +66,6 @@ class HostCache:
         """Return how many hosts are held, those that expired or were forgotten since included."""
         return sum(part.used for part in (*self._narrow, *self._wide))
 
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of all tables."""
-        return sum(part.nbytes for part in (*self._narrow, *self._wide))
-
     def put(
         self,
         host: str,
@@ -170,10 +165,6 @@ class _Part:
         self._width = width
         self._bound = bound
         self._make(LEAST_PLACES)
-
-    @property
-    def nbytes(self) -> int:
-        return len(self.words) * self.words.itemsize
 
     def find(self, key: int) -> int:
         """Return where a key's record begins, or minus 1 minus where an empty one for it does."""

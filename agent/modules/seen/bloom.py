@@ -104,11 +104,6 @@ class RotatingBloom:
         self._held = 0  # by the young generation
 
     @property
-    def nbytes(self) -> int:
-        """Return the bytes of all generations."""
-        return int(self._cells.nbytes)
-
-    @property
     def capacity(self) -> int:
         """Return how many keys all generations hold."""
         return self._room * GENERATIONS
@@ -164,11 +159,6 @@ class StableBloomLight:
         self._owed = 0.0  # the fraction of p that was not decremented yet
         self._batch = max(1, math.floor(counters / self.p / _ROUND_SHARE))
         self._next = 0  # counter to decrement
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of the counters."""
-        return int(self._words.nbytes)
 
     def knows(self, keys: Keys) -> Flags:
         """Return for each key whether all its counters are above 0."""

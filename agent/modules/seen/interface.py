@@ -21,11 +21,6 @@ Flags: TypeAlias = NDArray[np.bool_]
 class Seen(Protocol):
     """Meets keys, and tells which of them it had met."""
 
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of memory that are in use now."""
-        ...
-
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet 64-bit keys, signed or not, in order; return for each whether it was known.
 
@@ -40,11 +35,6 @@ class Seen(Protocol):
 
 class Filter(Protocol):
     """Takes keys that leave a `Seen`, a batch at a time; may forget and may be wrong."""
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of memory in use."""
-        ...
 
     def knows(self, keys: Keys) -> Flags:
         """Return for each key whether it counts as known."""

@@ -10,7 +10,6 @@ filter's mistakes, but never about the last `size` keys.
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
@@ -20,9 +19,8 @@ import numpy as np
 from agent.modules.recent_memory import Recent
 from agent.modules.seen.interface import Filter, as_keys
 
-__all__ = ["INTEGER_BYTES", "Generations", "Layered", "Lru"]
+__all__ = ["Generations", "Layered", "Lru"]
 
-INTEGER_BYTES: Final = sys.getsizeof(1 << 62)
 
 
 class Generations:
@@ -31,11 +29,6 @@ class Generations:
     def __init__(self, size: int) -> None:
         """size: keys that are remembered at most."""
         self._recent = Recent(size)
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of both sets and the integers in them."""
-        return self._recent.table_bytes + INTEGER_BYTES * len(self._recent)
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys; return for each whether it was known."""
@@ -54,11 +47,6 @@ class Lru:
         """size: keys that are remembered."""
         self.size = max(1, size)
         self._keys: OrderedDict[int, None] = OrderedDict()
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of the list, its table and its integers."""
-        return sys.getsizeof(self._keys) + INTEGER_BYTES * len(self._keys)
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys; return for each whether it was known."""
@@ -91,11 +79,6 @@ class Layered:
         """size: of the LRU. behind: takes what leaves it."""
         self._first = Lru(size)
         self._behind = behind
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of both."""
-        return self._first.nbytes + self._behind.nbytes
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys; return for each whether it was known."""

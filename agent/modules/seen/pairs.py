@@ -17,7 +17,6 @@ from typing import Final
 
 __all__ = ["Pairs"]
 
-KEY_BYTES: Final = 8
 
 
 class Pairs:
@@ -30,11 +29,6 @@ class Pairs:
         self._places = array("q", [0]) * places
         self._clear(0)
         self._clear(1)
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of the table."""
-        return KEY_BYTES * len(self._places)
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys, each of -2^63 to 2^63 - 1; return for each whether it was known."""

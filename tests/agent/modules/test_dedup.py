@@ -60,8 +60,6 @@ def test_each_url_passes_once_in_its_job(
 class OftenWrong:
     """A filter that takes every tenth key for known."""
 
-    nbytes = 0
-
     def knows(self, keys: Keys) -> Flags:
         wrong: Flags = mixed(keys) % np.uint64(10) == 0
         return wrong
