@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pycurl
 
-from agent.adapters.curl.answers import MAX_DETAIL_CHARACTERS, answer_of
+from agent.adapters.curl.answers import MAX_DETAIL_CHARACTERS, answer_of, note_retry
 from agent.adapters.curl.blocks import site_of
 from agent.adapters.curl.body_room import BodyRoom
 from agent.adapters.curl.fallback_requests import Fallback, Fallbacks
@@ -24,8 +24,6 @@ from agent.adapters.curl.idle_connections import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_request import RawRequests
-from agent.adapters.curl.request_deadlines import overdue
-from agent.adapters.curl.retries import note_retry
 from agent.adapters.curl.slot import Slot
 from agent.adapters.curl.sockets import Sockets
 from agent.adapters.curl.timer import Timer
@@ -283,7 +281,7 @@ class CurlFetcher:
         late = [
             (handle, reason)
             for handle, slot in self._busy.items()
-            if (reason := overdue(slot, now_s, options, may_fetch))
+            if (reason := slot.overdue(now_s, options, may_fetch))
         ]
         for handle, reason in late:
             self._finish(handle, pycurl.E_OPERATION_TIMEDOUT, reason)
