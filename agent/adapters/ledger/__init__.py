@@ -10,7 +10,7 @@
     seen_sets/       known URLs
     backoff_rows.py  addresses in back-off
     segments.py      the open segment and the list of links beside it
-    open_index.py    index of the open segment; open_segment_name.py: its name, for other programs
+    open_index.py    index of the open segment
     crawl_log.py     the open crawl log, and closed ones until they are delivered
     append_file.py   a file that grows, and is truncated to its committed bytes
     trash.py         files that no commit names
@@ -21,8 +21,8 @@ docs/adr/0004 gives the reasons, 0040 the way.
 """
 
 from agent.adapters.ledger.crawl_log import ClosedLog
-from agent.adapters.ledger.database import Database
-from agent.adapters.ledger.ledger import DATABASE, LedgerOptions, SqliteLedger
-from agent.adapters.ledger.open_segment_name import named_segment
+from agent.adapters.ledger.database import DATABASE, Database
+from agent.adapters.ledger.ledger import LedgerOptions, SqliteLedger
+from agent.adapters.ledger.ledger_state import named_segment
 
 __all__ = ["DATABASE", "ClosedLog", "Database", "LedgerOptions", "SqliteLedger", "named_segment"]

@@ -17,7 +17,7 @@ from typing import Final, Self
 from agent.adapters.ledger.backoff_rows import BackoffRows
 from agent.adapters.ledger.commit import Commits, LedgerFiles
 from agent.adapters.ledger.crawl_log import ClosedLog, ClosedLogs, CrawlLog, discard_logs
-from agent.adapters.ledger.database import SEEN, Database
+from agent.adapters.ledger.database import DATABASE, SEEN, Database
 from agent.adapters.ledger.jobs.job_orders import JobOrders
 from agent.adapters.ledger.jobs.jobs import IN_MEMORY, Jobs
 from agent.adapters.ledger.jobs.queues import JOURNAL_ENTRIES, Queues
@@ -36,7 +36,6 @@ from shared.frozen import frozen
 
 __all__ = ["LedgerOptions", "SqliteLedger"]
 
-DATABASE: Final = "ledger.sqlite"
 SEGMENTS: Final = "segments"
 LOGS: Final = "logs"
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from agent.adapters.ledger.crawl_log import LogState
-from agent.adapters.ledger.database import Database, Query
+from agent.adapters.ledger.database import DATABASE, Database, Query
 from agent.adapters.ledger.segments import SegmentState
 from shared.frozen import frozen
 
-__all__ = ["LedgerState", "first_state", "read_state", "save_state"]
+__all__ = ["LedgerState", "first_state", "named_segment", "read_state", "save_state"]
+
+PATIENCE_S: Final = 5.0
 
 _STATE: Final = Query[tuple[bytes, int, str, int, int, int, int, int, int]](
     "SELECT secret, next_job, segment, segment_bytes, links_bytes, next_serial, "
@@ -72,3 +78,24 @@ def save_state(database: Database, state: LedgerState) -> None:
             *(segments.next_serial, log.serial, log.size_bytes, log.since_ms),
         ),
     )
+
+
+def named_segment(folder: Path) -> str | None:
+    """Return the sealed name of the open segment by the last commit; "": no segment, or no ledger.
+
+    For removal while an agent runs. A segment is sealed first and committed as sealed behind that;
+    where the disk is full the commit may come much later. A ledger that finds neither the open nor
+    the sealed file would no longer open.
+    None: the ledger cannot be read now, as where the disk has no room for SQLite's own files.
+    """
+    path = folder / DATABASE
+    if not path.exists():
+        return ""
+    try:
+        with closing(
+            sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=PATIENCE_S)
+        ) as ledger:
+            row = ledger.execute("SELECT segment FROM state").fetchone()
+    except sqlite3.Error:
+        return None
+    return "" if row is None else str(row[0])

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import SqliteLedger, migration
-from agent.adapters.ledger.database import Query
-from agent.adapters.ledger.ledger import DATABASE
+from agent.adapters.ledger.database import DATABASE, Query
 from agent.adapters.ledger.schema import OLDEST, REPORT_TABLES, VERSION
 from agent.adapters.reports import DurableReports
 from agent.errors import HomeError
