@@ -26,11 +26,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from agent.modules.page.html.character_references import resolved
-from agent.modules.page.html.complex_attributes import PAINTED
+from agent.modules.page.html.complex_attributes import LAZY_WITHOUT_DATA, PAINTED
 from agent.modules.page.html.complex_elements import ComplexElement
 from agent.modules.page.html.form_reader import FormReader
 from agent.modules.page.html.lazy_links import (
-    LAZY_WITHOUT_DATA,
     custom_references,
     is_one_word,
     lazy_data_references,

@@ -16,7 +16,6 @@ from agent.modules.page.html.text_links import Reference
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = [
-    "LAZY_WITHOUT_DATA",
     "custom_references",
     "is_one_word",
     "lazy_data_references",
@@ -30,13 +29,6 @@ _LAZY_SOURCES: Final = frozenset(
         *("data-src", "data-original", "data-lazy", "data-lazy-src", "data-bg", "data-background"),
         *("data-background-image", "data-image", "data-img", "data-poster", "data-echo"),
         *("data-lazyload", "data-hi-res-src", "data-full-src", "data-thumb", "data-cfsrc"),
-    )
-)
-LAZY_WITHOUT_DATA: Final = frozenset(
-    (
-        *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
-        *("hx-get", "lazy", "ng-href", "ng-include", "ng-src", "nitro-lazy-src", "up-href"),
-        "w3-include-html",
     )
 )
 _LEADS: Final = frozenset(("hx-get", "ng-href", "ng-include", "up-href", "w3-include-html"))
