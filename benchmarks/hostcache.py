@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from benchmarks.memory import bytes_of
 from agent.modules.dns.host_cache import HostCache
+from benchmarks.memory import bytes_of
 from benchmarks.plot import Figure, Points, draw
 
 SOURCE_PUT_PER_S: Final = 300_000

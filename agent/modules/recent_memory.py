@@ -8,7 +8,6 @@ LRU list; what is met more often than that is never forgotten, as in an LRU.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Hashable, Sequence
 from typing import Final
 

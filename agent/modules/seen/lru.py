@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from agent.modules.recent_memory import Recent
 from agent.modules.seen.interface import Filter, as_keys
 
 __all__ = ["Generations", "Layered", "Lru"]
-
 
 
 class Generations:

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import Final
 
 __all__ = ["Pairs"]
-
 
 
 class Pairs:

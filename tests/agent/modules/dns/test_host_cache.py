@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from benchmarks.memory import bytes_of
 from agent.modules.dns.host_cache import HostCache
 from agent.pipeline.addresses import stand_in
+from benchmarks.memory import bytes_of
 
 HOSTS = [f"http://h{number}.example:80/" for number in range(40)]
 ADDRESSES = ["", "192.0.2.1", "0.0.0.1", "255.255.255.255", "2001:db8::1", "ffff::ffff", "::2"]

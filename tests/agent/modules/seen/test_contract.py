@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.memory import bytes_of
 from agent.modules.seen import STRUCTURES, make_seen
 from agent.modules.seen.bloom import mixed
 from agent.modules.seen.buckets import Buckets
@@ -17,6 +16,7 @@ from agent.modules.seen.interface import Seen
 from agent.modules.seen.lru import Generations, Lru
 from agent.modules.seen.pairs import Pairs
 from benchmarks.dedup.compared import Exact
+from benchmarks.memory import bytes_of
 
 ALL: dict[str, Callable[[int], Seen]] = {
     **STRUCTURES,
