@@ -17,8 +17,7 @@ from typing import Final
 
 from agent.adapters.ledger.database import Database, Query
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Outside
-from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.pages import Outside, Processed
 from agent.pipeline.messages.requests import FetchAnswer
 from shared.frozen import frozen
 from shared.host_failures import HostFailure, is_naming_failure

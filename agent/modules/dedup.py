@@ -24,7 +24,7 @@ from agent.modules.seen import make_seen
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.ledger import LEVELS, Ledger, QueuedUrl
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
 
 __all__ = ["Dedup"]
 

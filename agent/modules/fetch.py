@@ -17,8 +17,7 @@ from agent.modules.request import RequestModule, redirect_target
 from agent.modules.retry import UNTOUCHED, gets_another_attempt
 from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
-from agent.pipeline.messages.links import Links
-from agent.pipeline.messages.pages import Earlier, Fetched
+from agent.pipeline.messages.pages import Earlier, Fetched, Links
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.pipeline.messages.turns import Due
 from agent.pipeline.ports import EarlierCaptures, Fetcher

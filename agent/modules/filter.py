@@ -29,7 +29,7 @@ from agent.modules.traps import SAME_CONTENT, Traps
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages.jobs import Job, ListChanged
-from agent.pipeline.messages.links import Candidate, Links, Outside
+from agent.pipeline.messages.pages import Candidate, Links, Outside
 from shared.frozen import frozen
 from shared.urls import has_refused_port, host_of
 

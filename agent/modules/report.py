@@ -17,8 +17,7 @@ from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HostFound
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Outside
-from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.pages import Outside, Processed
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 from agent.pipeline.messages.robots import RulesDue
 from agent.pipeline.messages.turns import Denied, Due, Tick

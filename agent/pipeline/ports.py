@@ -12,8 +12,7 @@ from typing import Protocol
 
 from agent.pipeline.messages.hosts import LookUp
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Outside
-from agent.pipeline.messages.pages import Earlier, Fetched, PageWork, Processed
+from agent.pipeline.messages.pages import Earlier, Fetched, Outside, PageWork, Processed
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 
 __all__ = ["Clock", "EarlierCaptures", "Fetcher", "PageWorker", "Reports", "Resolver"]

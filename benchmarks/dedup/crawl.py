@@ -21,7 +21,7 @@ from agent.modules.dedup import Dedup
 from agent.modules.limits import CrawlLimits
 from agent.modules.seen import STRUCTURES, Seen, make_seen
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
 from benchmarks.dedup.stream import Stream
 from shared.archive.encode import SegmentInfo
 

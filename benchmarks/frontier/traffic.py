@@ -16,8 +16,7 @@ from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
 from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HostBegun, LookUp, Placed
-from agent.pipeline.messages.links import Candidate
-from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.pages import Candidate, Processed
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.pipeline.messages.robots import RulesDue, RulesKnown
 from agent.pipeline.messages.turns import Due, Tick

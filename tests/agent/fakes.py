@@ -13,8 +13,7 @@ from agent.pipeline.handler import Handler, Output
 from agent.pipeline.ledger import LEVEL_BITS, JobRow, OpenJob, QueuedUrl, Rest
 from agent.pipeline.messages.hosts import LookUp
 from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Links, Outside
-from agent.pipeline.messages.pages import Fetched, PageWork, Processed
+from agent.pipeline.messages.pages import Fetched, Links, Outside, PageWork, Processed
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agent.modules.dns.host_cache import HostCache
-from agent.modules.dns.resolver_outage import Silence
 from agent.modules.limits import CrawlLimits
+from agent.modules.outage import Silence
 from agent.modules.timing_wheel import TimingWheel
 from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
@@ -41,7 +41,7 @@ from agent.pipeline.messages.hosts import (
     Unreached,
 )
 from agent.pipeline.messages.jobs import ListChanged
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
 from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition

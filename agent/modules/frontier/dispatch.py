@@ -11,9 +11,9 @@ import heapq
 from collections.abc import Iterator
 from typing import Final
 
-from agent.modules.frontier.outage import ASKED
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.registry import Registry
+from agent.modules.outage import ASKED
 from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.robots import RulesDue

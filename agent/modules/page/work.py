@@ -36,8 +36,7 @@ from agent.modules.page.links import PageLinks, links_of, links_of_document
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.request import REDIRECTS
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
-from agent.pipeline.messages.links import INDEXED_DEPTH
-from agent.pipeline.messages.pages import Fetched, PageWork, page_work
+from agent.pipeline.messages.pages import INDEXED_DEPTH, Fetched, PageWork, page_work
 from shared.archive.content_coding import decode_content
 from shared.archive.encode import encode_capture
 from shared.archive.http_block import content_type_of, header_value

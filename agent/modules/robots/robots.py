@@ -29,7 +29,7 @@ from agent.modules.robots.robots_rules import Rules
 from agent.modules.robots.robots_txt import parse_in_portions
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages.links import SITEMAP_DEPTH, Links
+from agent.pipeline.messages.pages import SITEMAP_DEPTH, Links
 from agent.pipeline.messages.robots import RulesFetched, RulesKnown
 from agent.pipeline.messages.turns import Denied, Due, Tick
 from agent.pipeline.ports import Clock

@@ -23,7 +23,7 @@ from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HostFailed
 from agent.pipeline.messages.jobs import Job, ListChanged, ListSlice, UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Links
 from shared.urls import canonical, host_of
 
 __all__ = ["Seed"]

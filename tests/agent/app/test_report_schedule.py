@@ -20,7 +20,7 @@ from agent.app.reporting.report_schedule import Moment, Reporting, ReportSchedul
 from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
 from agent.link.outbox import Outbox
-from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.pages import Outside
 from agent.settings import Home, ReportSettings
 from shared.archive.encode import SegmentInfo
 from shared.messages import Message

@@ -16,7 +16,7 @@ from agent.modules.seen import STRUCTURES, Filter, Flags, Keys, Seen
 from agent.modules.seen.bloom import mixed
 from agent.modules.seen.lru import Layered
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
 from tests.agent.fakes import FakeLedger
 
 HOST = "http://a.example:80/"

@@ -8,7 +8,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.report import Report
 from agent.pipeline.messages.hosts import HostFound
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.pages import Outside
 from agent.pipeline.messages.requests import FetchAnswer
 from agent.pipeline.messages.turns import Denied, Tick
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure

@@ -19,7 +19,7 @@ from agent.adapters.ledger import Database
 from agent.adapters.reports import DurableReports
 from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.jobs import Job, UnitFinished
-from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.pages import Outside
 from shared.archive.capture import Capture
 from shared.archive.cdxj import cdxj_line
 from shared.archive.encode import encode_capture

@@ -21,7 +21,7 @@ from agent.pipeline.messages.hosts import (
     Unreached,
 )
 from agent.pipeline.messages.jobs import Job, ListChanged
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
 from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition

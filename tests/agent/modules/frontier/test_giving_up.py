@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.modules.frontier.backoff import BackingOff
+from agent.modules.frontier.backoff import BackingOff, WallClock
 from agent.modules.frontier.queues import AddressQueue
-from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import Politeness
 from agent.pipeline.ledger import Rest
 from agent.pipeline.messages.requests import Outcome

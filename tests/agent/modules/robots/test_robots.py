@@ -11,7 +11,7 @@ from agent.modules.robots import robots
 from agent.modules.robots.robots import Robots
 from agent.pipeline.handler import Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Links
 from agent.pipeline.messages.robots import RulesFetched, RulesKnown
 from agent.pipeline.messages.turns import Denied, Due
 from tests.agent.fakes import FakeClock
