@@ -23,15 +23,12 @@ class Clock(Protocol):
 
     def monotonic_s(self) -> float:
         """Return seconds that never jump; stands still while the machine sleeps."""
-        ...
 
     def boottime_s(self) -> float:
         """Return seconds since boot, sleep included (CLOCK_BOOTTIME): permits count on it."""
-        ...
 
     def epoch_ms(self) -> int:
         """Return the wall clock, milliseconds since 1970."""
-        ...
 
 
 class Fetcher(Protocol):
@@ -40,11 +37,9 @@ class Fetcher(Protocol):
     @property
     def crowded(self) -> bool:
         """Return whether bodies fill so much memory that no more requests should begin."""
-        ...
 
     def start(self, request: FetchRequest, done: Callable[[FetchAnswer], None]) -> None:
         """Begin one request; `done` is called once, later, on the loop's thread."""
-        ...
 
 
 class Resolver(Protocol):
@@ -52,7 +47,6 @@ class Resolver(Protocol):
 
     def start(self, host: str, done: Callable[[LookUp], None]) -> None:
         """Begin to look a host key's name up; `done` is called once, perhaps at once."""
-        ...
 
 
 class PageWorker(Protocol):
@@ -64,15 +58,12 @@ class PageWorker(Protocol):
     @property
     def crowded(self) -> bool:
         """Return whether so many bytes of pages wait that nothing more should be fetched."""
-        ...
 
     def start(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
         """Begin the work on a page; `done` is called once, perhaps at once."""
-        ...
 
     def close(self) -> None:
         """Close; `done` is not called after that."""
-        ...
 
 
 class EarlierCaptures(Protocol):
@@ -84,15 +75,12 @@ class EarlierCaptures(Protocol):
 
     def look_up(self, host: str, url: str) -> Earlier | None:
         """Return what a URL's last whole capture was, where it is known and not too old."""
-        ...
 
     def remember(self, host: str, url: str, earlier: Earlier) -> None:
         """Take a capture that was appended; it is known some time after the next `committed`."""
-        ...
 
     def committed(self) -> None:
         """Take note that all that was appended is durable."""
-        ...
 
 
 class Reports(Protocol):
@@ -100,24 +88,18 @@ class Reports(Protocol):
 
     def finished(self, unit: UnitFinished) -> None:
         """Report a unit that is done, until the manager has answered."""
-        ...
 
     def closed(self, unit: UnitClosed) -> None:
         """Report a unit that left the list and is quiet."""
-        ...
 
     def outside(self, urls: Sequence[Outside]) -> None:
         """Report URLs for M2; they are durable with the ledger's next commit."""
-        ...
 
     def addresses(self, host: str, addresses: Sequence[str]) -> None:
         """Record where a host answers from here."""
-        ...
 
     def requested(self, requests: Sequence[FetchAnswer]) -> None:
         """Count requests that were sent."""
-        ...
 
     def kept(self, pages: Sequence[Processed]) -> None:
         """Count pages that lie in a segment."""
-        ...

@@ -26,11 +26,9 @@ class Seen(Protocol):
 
         A key that comes twice in one call is known the second time.
         """
-        ...
 
     def forget(self, key: int) -> None:
         """Take a key out that was met in the last call; it is new again."""
-        ...
 
 
 class Filter(Protocol):
@@ -38,11 +36,9 @@ class Filter(Protocol):
 
     def knows(self, keys: Keys) -> Flags:
         """Return for each key whether it counts as known."""
-        ...
 
     def add(self, keys: Keys) -> None:
         """Remember keys, in order."""
-        ...
 
 
 def as_keys(keys: Sequence[int]) -> Keys:
