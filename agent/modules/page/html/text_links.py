@@ -17,7 +17,7 @@ from agent.modules.page.html.script_strings import modules_of, source_map_of, st
 from agent.modules.page.html.style_sheets import style_references
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
-__all__ = ["Nested", "Reference", "text_references"]
+__all__ = ["Nested", "Reference", "source_map_reference", "text_references"]
 
 Reference = tuple[str, int]
 """As written, and its kind's byte."""
@@ -44,7 +44,7 @@ def text_references(
     if tag == "style":
         for reference in style_references(text):
             yield reference, _STYLE
-        yield from _source_map(text)
+        yield from source_map_reference(text)
     elif tag == "script":
         yield from _of_script(resolved(attributes.get("type", "")), text)
     elif tag == "!--":
@@ -67,7 +67,7 @@ def _of_script(media_type: str, text: str) -> Iterator[Reference]:
             yield reference, LinkKind.SCRIPT | EMBEDDED
         for reference in strings_of(text):
             yield reference, LinkKind.STRING
-        yield from _source_map(text)
+        yield from source_map_reference(text)
     elif kind == "importmap":
         for reference in imported_addresses(parsed(text)):
             yield reference, LinkKind.SCRIPT | EMBEDDED
@@ -79,7 +79,8 @@ def _of_script(media_type: str, text: str) -> Iterator[Reference]:
             yield reference, LinkKind.STRING
 
 
-def _source_map(text: str) -> Iterator[Reference]:
+def source_map_reference(text: str) -> Iterator[Reference]:
+    """Yield the source map that the end of a script or style sheet names, if any."""
     name = source_map_of(text) if "sourceMappingURL" in text else None
     if name:
         yield name, LinkKind.SOURCE_MAP
