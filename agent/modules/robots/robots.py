@@ -192,11 +192,9 @@ class Robots:
         reason = _unreachable(fetched)
         before = self._known.get(fetched.host, now)
         if before is None:
-            return "known", RulesKnown(
-                fetched.host, fetched.address, now, None, all_denied=True, reason=reason
-            )
+            return _denied(fetched, now, reason)
         # A page allowed an hour ago is not forbidden because a server is down now.
-        return self._say(fetched, before.rules, now + self._limits.rules_retry_s)
+        return _known(fetched, before.rules, now + self._limits.rules_retry_s)
 
     def _learn(self, fetched: RulesFetched, rules: Rules) -> Output:
         now = self._clock.monotonic_s()
@@ -206,18 +204,17 @@ class Robots:
                 f"its robots.txt takes the room of {rules.size} rules, of {limits.long_rules} for "
                 "all long ones, and hosts in work need the rest; it is asked again later"
             )
-            return "known", RulesKnown(
-                fetched.host, fetched.address, now, None, all_denied=True, reason=reason
-            )
-        return self._say(fetched, rules, now + limits.rules_s)
+            return _denied(fetched, now, reason)
+        return _known(fetched, rules, now + limits.rules_s)
 
-    def _say(self, fetched: RulesFetched, rules: Rules, until_s: float) -> Output:
-        return "known", RulesKnown(
-            fetched.host,
-            fetched.address,
-            until_s,
-            rules.crawl_delay_s,
-        )
+
+def _known(fetched: RulesFetched, rules: Rules, until_s: float) -> Output:
+    return "known", RulesKnown(fetched.host, fetched.address, until_s, rules.crawl_delay_s)
+
+
+def _denied(fetched: RulesFetched, now_s: float, reason: str) -> Output:
+    host, address = fetched.host, fetched.address
+    return "known", RulesKnown(host, address, now_s, None, all_denied=True, reason=reason)
 
 
 def _unreachable(fetched: RulesFetched) -> str:
