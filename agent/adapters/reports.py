@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from agent.adapters.ledger.database import Database, Query
@@ -66,17 +67,15 @@ class OutsideBatch:
         return f"hosts-{self.first}-{self.last}"
 
 
+@dataclass(slots=True)
 class CrawlTotals:
     """Numbers of events since the process started."""
 
-    __slots__ = ("discovered", "errors", "pages", "requests", "response_bytes")
-
-    def __init__(self) -> None:
-        self.requests = 0
-        self.pages = 0
-        self.response_bytes = 0
-        self.errors = 0
-        self.discovered = 0
+    requests: int = 0
+    pages: int = 0
+    response_bytes: int = 0
+    errors: int = 0
+    discovered: int = 0
 
 
 class DurableReports:

@@ -31,11 +31,11 @@ class StopCounts:
     """Stopped URLs since the process started, by reason; shown by `prs status`."""
 
     def __init__(self) -> None:
-        self._stopped: dict[str, Stopped] = {}
+        self.by_reason: dict[str, Stopped] = {}  # that occurred
 
     def add(self, reason: str, example: str, count: int = 1) -> None:
         """Count one more, or several with one example."""
-        stopped = self._stopped.setdefault(reason, Stopped())
+        stopped = self.by_reason.setdefault(reason, Stopped())
         stopped.count += count
         if len(stopped.examples) < EXAMPLES:
             stopped.examples.append(example[:EXAMPLE_CHARS])
@@ -43,18 +43,13 @@ class StopCounts:
     def add_all(self, other: StopCounts) -> None:
         """Add the counts of another counter."""
         for reason, more in other.by_reason.items():
-            stopped = self._stopped.setdefault(reason, Stopped())
+            stopped = self.by_reason.setdefault(reason, Stopped())
             stopped.count += more.count
             stopped.examples += more.examples[: EXAMPLES - len(stopped.examples)]
 
-    @property
-    def by_reason(self) -> Mapping[str, Stopped]:
-        """Return all reasons that occurred."""
-        return self._stopped
-
     def count(self, reason: str) -> int:
         """Return how often a reason occurred."""
-        stopped = self._stopped.get(reason)
+        stopped = self.by_reason.get(reason)
         return 0 if stopped is None else stopped.count
 
 

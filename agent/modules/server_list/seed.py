@@ -163,17 +163,8 @@ class Seed:
         for unit in self.scope.units.of_host(failure.host):
             job = self.scope.jobs[unit]
             # Such a host was never placed: nothing of it was fetched.
-            yield UnitFinished(
-                job.number,
-                unit,
-                failure.host,
-                job.kind,
-                job.round,
-                0,
-                0,
-                f"unreachable: {failure.reason}",
-                failure.failure,
-            )
+            reason = f"unreachable: {failure.reason}"
+            yield UnitFinished.of(job, failure.host, reason, failure.failure)
 
     def handle_finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:
         """Note that jobs are done, and report each once."""
