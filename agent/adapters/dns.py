@@ -14,7 +14,7 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
-from agent.pipeline.addresses import stand_in
+from agent.pipeline.messages.hosts import stand_in
 from agent.pipeline.messages.hosts import LookUp
 from shared.frozen import frozen
 from shared.messages import Message

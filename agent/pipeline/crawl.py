@@ -33,7 +33,7 @@ from agent.pipeline.messages.jobs import ListChanged, ListSlice, UnitClosed, Uni
 from agent.pipeline.messages.pages import Candidate, Fetched, Links, Outside, PageWork, Processed
 from agent.pipeline.messages.requests import FetchAnswer
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
-from agent.pipeline.messages.turns import Denied, Due, Tick
+from agent.pipeline.messages.requests import Denied, Due, Tick
 from agent.pipeline.spec import Connection, Key, Module, Pipeline, validate
 
 __all__ = ["CRAWL"]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from agent.pipeline.handler import Handle, Handler
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Tick
 from agent.runners.mailbox import Mailbox
 
 __all__ = ["ModulePartition", "Route", "alone", "breaks_cycle", "drains", "has_room"]

@@ -12,7 +12,7 @@ from agent.modules.server_list.list_change import ListChange, wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.handler import Handle, Handler, Input, Inputs, Output
 from agent.pipeline.messages.jobs import ListSlice, ServerList
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Tick
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import PageWorker
 from agent.pipeline.spec import Module, Pipeline

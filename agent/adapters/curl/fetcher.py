@@ -25,8 +25,8 @@ from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_request import RawRequests
 from agent.adapters.curl.slot import Slot
-from agent.adapters.curl.sockets import Sockets
-from agent.adapters.curl.timer import Timer
+from agent.adapters.curl.event_loop import Sockets
+from agent.adapters.curl.event_loop import Timer
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 from agent.pipeline.ports import Clock

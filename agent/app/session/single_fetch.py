@@ -37,7 +37,7 @@ from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.pages import Candidate, Fetched, Links
 from agent.pipeline.messages.requests import FetchAnswer
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
-from agent.pipeline.messages.turns import Denied, Due
+from agent.pipeline.messages.requests import Denied, Due
 from agent.settings import Settings
 from shared.archive.capture import Capture
 from shared.naming import AddressRules

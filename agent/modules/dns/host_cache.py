@@ -21,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from agent.pipeline.addresses import pinned, stand_in
+from agent.pipeline.messages.hosts import pinned, stand_in
 from shared.host_failures import HostFailure
 
 __all__ = ["HostCache"]

@@ -17,7 +17,7 @@ from agent.modules.outage import ASKED
 from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Due, Tick
+from agent.pipeline.messages.requests import Due, Tick
 from shared.urls import canonical
 
 __all__ = ["Starts"]

@@ -28,7 +28,7 @@ from agent.pipeline.messages.jobs import UnitClosed
 from agent.pipeline.messages.pages import Processed
 from agent.pipeline.messages.requests import FetchAnswer
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Denied, Due
+from agent.pipeline.messages.requests import Denied, Due
 from shared.host_failures import HostFailure
 from shared.plurals import with_plurals
 

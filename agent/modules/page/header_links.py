@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from agent.modules.page.header_fields import field_values, link_targets, lowered
-from agent.modules.page.html.refresh import refresh_target
+from agent.modules.page.html.attribute_values import refresh_target
 from agent.modules.page.html.text_links import Reference
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 

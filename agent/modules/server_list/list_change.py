@@ -18,6 +18,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -41,7 +42,7 @@ class ListChange:
     def __init__(self, ledger: Ledger, wanted: Wanted) -> None:
         self._ledger = ledger
         self._wanted = wanted
-        self._shares_hosts = wanted.shares_hosts
+        self._slice = partial(ListSlice, shares_hosts=wanted.shares_hosts)
         self.finished = array("q")
         """Numbers of the jobs that continue though they are done: the manager does not know it."""
 
@@ -99,16 +100,6 @@ class ListChange:
                 unit = row.job.unit
                 begun.append((want.job(unit, self._wanted.round), want.order.referer))
         return self._slice(ended=tuple(numbers), begun=tuple(begun))
-
-    def _slice(
-        self,
-        *,
-        ended: tuple[int, ...] = (),
-        altered: tuple[Job, ...] = (),
-        begun: tuple[tuple[Job, str | None], ...] = (),
-        last: bool = False,
-    ) -> ListSlice:
-        return ListSlice(ended, altered, begun, self._shares_hosts, last)
 
 
 def _goes_on(before: Job, job: Job) -> bool:

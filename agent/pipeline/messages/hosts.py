@@ -5,17 +5,9 @@ from __future__ import annotations
 from agent.pipeline.messages.jobs import Job
 from shared.frozen import frozen
 from shared.host_failures import HostFailure
+from shared.urls import split_host
 
-__all__ = [
-    "HandedOver",
-    "HostBegun",
-    "HostFailed",
-    "HostFound",
-    "LookUp",
-    "Moved",
-    "Placed",
-    "Unreached",
-]
+__all__ = ["HandedOver", "HostBegun", "HostFailed", "HostFound", "LookUp", "Moved", "Placed", "Unreached", "pinned", "stand_in"]
 
 
 @frozen
@@ -98,3 +90,15 @@ class HandedOver:
     address: str  # the new one
     jobs: tuple[Job, ...]
     not_before_s: float = 0.0  # the end of the rest by its Crawl-delay or its units' intervals
+
+
+
+
+def stand_in(host: str) -> str:
+    """Return the placeholder for the address of a host key where a proxy finds it."""
+    return f"//{split_host(host)[1]}"
+
+
+def pinned(address: str) -> str:
+    """Return the address to connect to; "" where a name stands for it: a proxy finds it."""
+    return "" if "/" in address else address

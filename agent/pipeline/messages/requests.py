@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from typing import Literal
-
 from agent.pipeline.messages.pages import Earlier
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Due
 from shared.archive.capture import Capture
 from shared.frozen import frozen
+from shared.wire.orders import OrderKind
 
-__all__ = ["FetchAnswer", "FetchRequest", "Outcome"]
+__all__ = ["Denied", "Due", "FetchAnswer", "FetchRequest", "Outcome", "Tick"]
 
 Outcome = Literal[
     "answered",  # a whole HTTP answer, whatever its status
@@ -107,3 +106,51 @@ class FetchAnswer:
     def header(self) -> bytes:
         """Return the header of the answer; empty where none came."""
         return b"" if self.capture is None else self.capture.response_header
+
+
+
+
+@frozen
+class Tick:
+    """The time, sent when no message is under way inside the process.
+
+    fetching: whether requests may start now (permit, window, not paused, disk not full).
+    crowded: no request starts now, because bodies fill the memory; no address rests for it.
+    """
+
+    now_s: float
+    epoch_ms: int
+    fetching: bool
+    crowded: bool = False
+
+
+@frozen
+class Due:
+    """A URL whose turn it is. Holds its address's token until its request ends, or a Denied."""
+
+    url: str
+    host: str
+    address: str
+    job: int
+    depth: int
+    redirects: int
+    referer: str | None
+    attempt: int  # from 1
+    round: int
+    kind: OrderKind
+    chain: str = ""  # cookies of the redirects that led here
+    link_kind: int = 0  # how it was found: `link_kinds`
+
+
+@frozen
+class Denied:
+    """Refusal of a URL by robots.txt: the token goes back without an interval.
+
+    rule: the line that forbids; "": the rules were dropped and must be fetched again, so the URL
+    keeps its place.
+    """
+
+    due: Due
+    host: str
+    address: str
+    rule: str

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from agent.pipeline.addresses import stand_in
+from agent.pipeline.messages.hosts import stand_in
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.spec import GraphError, Pipeline, validate
 from tests.agent.fakes import Page

@@ -31,7 +31,7 @@ from agent.pipeline.messages.pages import (
 )
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
-from agent.pipeline.messages.turns import Denied, Due, Tick
+from agent.pipeline.messages.requests import Denied, Due, Tick
 from shared.archive.capture import Capture, Revisit
 from shared.archive.encode import encode_capture
 from shared.host_failures import HostFailure

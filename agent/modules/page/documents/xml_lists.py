@@ -24,7 +24,7 @@ from xml.parsers import expat
 
 from agent.modules.page.addresses import joined
 from agent.modules.page.documents.xml_elements import xml_elements
-from agent.modules.page.html.srcset import srcset_urls
+from agent.modules.page.html.attribute_values import srcset_urls
 
 __all__ = ["Note", "Pieces", "Reference", "Within", "read_xml", "references_of"]
 

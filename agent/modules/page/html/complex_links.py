@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.attribute_values import resolved
 from agent.modules.page.html.complex_attributes import LAZY_WITHOUT_DATA, PAINTED
 from agent.modules.page.html.complex_elements import ComplexElement
 from agent.modules.page.html.form_reader import FormReader

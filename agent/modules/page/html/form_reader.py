@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agent.modules.page.encodings.encoding_labels import codec_of
-from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.attribute_values import resolved
 from agent.modules.page.html.form_controls import IS_WRITTEN, direction_of, input_type, input_value
 from agent.modules.page.html.form_submission import (
     Button,

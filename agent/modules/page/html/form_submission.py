@@ -23,7 +23,7 @@ from typing import Final
 
 from agent.modules.page.encodings import encoded, is_unicode
 from agent.modules.page.encodings.encoding_labels import encoding_name
-from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.attribute_values import resolved
 from agent.pipeline.link_kinds import LinkKind
 
 __all__ = [

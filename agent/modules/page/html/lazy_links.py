@@ -10,7 +10,7 @@ from typing import Final
 
 from agent.modules.page.html.complex_attributes import DATA_WORDS
 from agent.modules.page.html.script_strings import is_clear_path, strings_of
-from agent.modules.page.html.srcset import srcset_urls
+from agent.modules.page.html.attribute_values import srcset_urls
 from agent.modules.page.html.style_sheets import style_references
 from agent.modules.page.html.text_links import Reference
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind

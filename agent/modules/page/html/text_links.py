@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.attribute_values import resolved
 from agent.modules.page.html.json_addresses import (
     data_addresses,
     imported_addresses,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from agent.modules.dns.host_cache import HostCache
-from agent.pipeline.addresses import stand_in
+from agent.pipeline.messages.hosts import stand_in
 from benchmarks.memory import bytes_of
 
 HOSTS = [f"http://h{number}.example:80/" for number in range(40)]
