@@ -14,8 +14,7 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
-from agent.pipeline.messages.hosts import stand_in
-from agent.pipeline.messages.hosts import LookUp
+from agent.pipeline.messages.hosts import LookUp, stand_in
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.naming import KINDS, HostFailure, Kind, Question, look_up

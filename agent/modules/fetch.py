@@ -15,11 +15,10 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.redirect_chain import cookies_for, next_step
 from agent.modules.request import RequestModule, redirect_target
 from agent.modules.retry import UNTOUCHED, gets_another_attempt
-from agent.pipeline.messages.hosts import pinned
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.hosts import pinned
 from agent.pipeline.messages.pages import Earlier, Fetched, Links
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
-from agent.pipeline.messages.requests import Due
+from agent.pipeline.messages.requests import Due, FetchAnswer, FetchRequest
 from agent.pipeline.ports import EarlierCaptures, Fetcher
 from shared.archive.capture import (
     IDENTICAL_PAYLOAD,

@@ -12,15 +12,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agent.modules.counts import KindCounts, StopCounts
-from agent.pipeline.messages.hosts import pinned
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.ledger import Ledger
-from agent.pipeline.messages.hosts import HostFound
+from agent.pipeline.messages.hosts import HostFound, pinned
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
 from agent.pipeline.messages.pages import Outside, Processed
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.messages.requests import Denied, Due, FetchAnswer, FetchRequest, Outcome, Tick
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.requests import Denied, Due, Tick
 from agent.pipeline.ports import Reports
 from shared.archive.errors import DiskFullError
 from shared.host_failures import HostFailure

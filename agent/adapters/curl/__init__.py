@@ -11,8 +11,7 @@
     idle_connections.py  open connections, one an address
     rate_limit.py        bytes a second of all answers together
     body_room.py         transfers that wait for memory
-    sockets.py           libcurl's sockets in an epoll set
-    timer.py             libcurl's timer on the event loop
+    event_loop.py        libcurl's sockets in an epoll set, its timer on the event loop
 
 Invariant: each `start` is answered by exactly one `done`; no request is sent without a permit, to
 another address than the given one, or over another protocol than HTTP.

@@ -1,4 +1,4 @@
-"""The sockets that libcurl waits for, in a separate epoll set; the loop watches it as one.
+"""libcurl on the event loop: its sockets, in an epoll set that the loop watches as one, its timer.
 
 With asyncio's own watching each request would enter its socket, be called back by a handle of its
 own, and leave again, though the connection stays open and the next request waits for the same
@@ -17,13 +17,13 @@ to be the same: a later connection with its number would have been opened too.
 from __future__ import annotations
 
 import asyncio
+import math
 import select
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
+
 import pycurl
-import math
-from collections.abc import Callable
 
 __all__ = ["Sockets", "Timer"]
 
@@ -113,10 +113,13 @@ class Sockets:
                 self._epoll.unregister(descriptor)
 
 
-
-
 class Timer:
-    """One wake-up at a time; `act` is called when it is due."""
+    """One wake-up at a time, with as few timers of the loop as possible; `act` is called when due.
+
+    libcurl asks for no wait with each request, and for a long one when that is sent. The first is
+    no timer, and a wake-up that is already due earlier is left alone: it finds out then that there
+    is still time. So consecutive requests need no timer each.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         self._loop = loop

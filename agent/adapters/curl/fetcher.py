@@ -19,14 +19,13 @@ import pycurl
 from agent.adapters.curl.answers import MAX_DETAIL_CHARACTERS, answer_of, note_retry
 from agent.adapters.curl.blocks import site_of
 from agent.adapters.curl.body_room import BodyRoom
+from agent.adapters.curl.event_loop import Sockets, Timer
 from agent.adapters.curl.fallback_requests import Fallback, Fallbacks
 from agent.adapters.curl.idle_connections import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_request import RawRequests
 from agent.adapters.curl.slot import Slot
-from agent.adapters.curl.event_loop import Sockets
-from agent.adapters.curl.event_loop import Timer
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 from agent.pipeline.ports import Clock

@@ -23,10 +23,10 @@ from typing import Any, Final
 import pycurl
 
 from agent.adapters.curl.blocks import Site, own_fields
+from agent.adapters.curl.event_loop import Sockets
 from agent.adapters.curl.fallback_requests import Fallback
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate_limit import RateLimit
-from agent.adapters.curl.event_loop import Sockets
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 

@@ -99,27 +99,23 @@ class WorkerProcess:
         self.sent_bytes = 0  # of the pages that have no result yet
         self.silent_beats = 0
         self._progress: tuple[bytes, int, bool] = (b"", 0, False)  # when it was last looked at
-        shared = os.memfd_create("page-counter")
-        source = sink = -1
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            shared = os.memfd_create("page-counter")
+            theirs.callback(os.close, shared)
             os.ftruncate(shared, COUNTER_BYTES)
             self._counter = mmap.mmap(shared, COUNTER_BYTES)
             source, self._pages = os.pipe()
+            theirs.callback(os.close, source)
+            ours.callback(os.close, self._pages)
             self._answers, sink = os.pipe()
+            theirs.callback(os.close, sink)
+            ours.callback(os.close, self._answers)
             for end in (self._pages, self._answers):
                 os.set_blocking(end, False)
                 with contextlib.suppress(OSError):  # the system's own size will do
                     fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
             self._process = launch(Files(source, sink, shared))
-        except BaseException:
-            for end in (getattr(self, "_pages", -1), getattr(self, "_answers", -1)):
-                if end >= 0:
-                    os.close(end)
-            raise
-        finally:
-            for end in (source, sink, shared):
-                if end >= 0:
-                    os.close(end)
+            ours.pop_all()
         self._loop.add_reader(self._answers, self._read)
         self._write([frame_of(options)])
 

@@ -19,8 +19,7 @@ from agent.app.session.resolver import resolver_of
 from agent.app.session.single_fetch import with_contact
 from agent.app.startup.settings_mapping import fetch_options
 from agent.control.doctor import Check
-from agent.pipeline.messages.hosts import pinned
-from agent.pipeline.messages.hosts import LookUp
+from agent.pipeline.messages.hosts import LookUp, pinned
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.settings import Settings
 from agent.settings.texts import is_loopback

@@ -28,7 +28,6 @@ from agent.modules.dns.host_cache import HostCache
 from agent.modules.limits import CrawlLimits
 from agent.modules.outage import Silence
 from agent.modules.timing_wheel import TimingWheel
-from agent.pipeline.messages.hosts import pinned
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import (
@@ -39,11 +38,12 @@ from agent.pipeline.messages.hosts import (
     Moved,
     Placed,
     Unreached,
+    pinned,
 )
 from agent.pipeline.messages.jobs import ListChanged
 from agent.pipeline.messages.pages import Candidate
-from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.messages.requests import Tick
+from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import Clock, Resolver
 from shared.host_failures import HostFailure

@@ -15,8 +15,7 @@ from agent.modules.frontier.crawl_delay import is_first_fault, is_strike
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.retry import ANSWERED
 from agent.pipeline.ledger import Ledger, Rest
-from agent.pipeline.messages.requests import FetchAnswer
-from agent.pipeline.messages.requests import Tick
+from agent.pipeline.messages.requests import FetchAnswer, Tick
 from shared.frozen import frozen
 
 __all__ = ["SHOWN", "BackedOff", "BackingOff", "WallClock"]

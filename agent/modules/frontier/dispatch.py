@@ -16,8 +16,8 @@ from agent.modules.frontier.registry import Registry
 from agent.modules.outage import ASKED
 from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
-from agent.pipeline.messages.robots import RulesDue
 from agent.pipeline.messages.requests import Due, Tick
+from agent.pipeline.messages.robots import RulesDue
 from shared.urls import canonical
 
 __all__ = ["Starts"]

@@ -31,9 +31,8 @@ from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HandedOver, HostBegun, Moved, Placed, Unreached
 from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed
 from agent.pipeline.messages.pages import Processed
-from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.requests import Denied, FetchAnswer, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesKnown, RulesRedirected
-from agent.pipeline.messages.requests import Denied, Tick
 from agent.pipeline.partition import Partition
 from shared.messages import Message
 from shared.urls import host_of

@@ -19,8 +19,8 @@ from agent.modules.frontier.linked_queue import Line
 from agent.modules.frontier.queue_window import Front
 from agent.pipeline.ledger import Ledger, QueuedUrl
 from agent.pipeline.messages.jobs import Job, UnitClosed
-from agent.pipeline.messages.robots import RulesDue
 from agent.pipeline.messages.requests import Due
+from agent.pipeline.messages.robots import RulesDue
 from shared.host_failures import HostFailure
 
 __all__ = ["AddressQueue", "HostQueue", "JobQueue"]

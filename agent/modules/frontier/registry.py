@@ -21,8 +21,8 @@ from agent.modules.outage import Outage
 from agent.modules.server_list.scope import Scope
 from agent.pipeline.ledger import JobRow, Ledger, OpenJob, QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.messages.robots import RulesDue
 from agent.pipeline.messages.requests import Due
+from agent.pipeline.messages.robots import RulesDue
 from shared.host_failures import HostFailure
 
 __all__ = ["Registry"]

@@ -30,8 +30,8 @@ from agent.modules.robots.robots_txt import parse_in_portions
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages.pages import SITEMAP_DEPTH, Links
-from agent.pipeline.messages.robots import RulesFetched, RulesKnown
 from agent.pipeline.messages.requests import Denied, Due, Tick
+from agent.pipeline.messages.robots import RulesFetched, RulesKnown
 from agent.pipeline.ports import Clock
 from shared.errors import UrlError
 from shared.frozen import frozen

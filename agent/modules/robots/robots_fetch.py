@@ -16,8 +16,8 @@ from agent.modules.redirect_chain import cookies_for, next_step
 from agent.modules.request import REDIRECTS, RequestModule, redirect_target
 from agent.modules.retry import ANSWERED, UNTOUCHED
 from agent.modules.robots.robots_txt import MAX_BYTES
-from agent.pipeline.messages.hosts import pinned
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.hosts import pinned
 from agent.pipeline.messages.pages import Fetched
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesRedirected

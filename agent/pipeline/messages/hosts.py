@@ -1,4 +1,8 @@
-"""Addresses of hosts: found, moved, lost, or without an answer."""
+"""Addresses of hosts: found, moved, lost, or without an answer.
+
+Behind a proxy, which looks names up, a host's name stands for its address, written `//name`. All
+ports and schemes of a name share it, as they would share the address.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,28 @@ from shared.frozen import frozen
 from shared.host_failures import HostFailure
 from shared.urls import split_host
 
-__all__ = ["HandedOver", "HostBegun", "HostFailed", "HostFound", "LookUp", "Moved", "Placed", "Unreached", "pinned", "stand_in"]
+__all__ = [
+    "HandedOver",
+    "HostBegun",
+    "HostFailed",
+    "HostFound",
+    "LookUp",
+    "Moved",
+    "Placed",
+    "Unreached",
+    "pinned",
+    "stand_in",
+]
+
+
+def stand_in(host: str) -> str:
+    """Return the placeholder for the address of a host key where a proxy finds it."""
+    return f"//{split_host(host)[1]}"
+
+
+def pinned(address: str) -> str:
+    """Return the address to connect to; "" where a name stands for it: a proxy finds it."""
+    return "" if "/" in address else address
 
 
 @frozen
@@ -90,15 +115,3 @@ class HandedOver:
     address: str  # the new one
     jobs: tuple[Job, ...]
     not_before_s: float = 0.0  # the end of the rest by its Crawl-delay or its units' intervals
-
-
-
-
-def stand_in(host: str) -> str:
-    """Return the placeholder for the address of a host key where a proxy finds it."""
-    return f"//{split_host(host)[1]}"
-
-
-def pinned(address: str) -> str:
-    """Return the address to connect to; "" where a name stands for it: a proxy finds it."""
-    return "" if "/" in address else address

@@ -29,9 +29,8 @@ from agent.pipeline.messages.pages import (
     PageWork,
     Processed,
 )
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.requests import Denied, Due, FetchAnswer, FetchRequest, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
-from agent.pipeline.messages.requests import Denied, Due, Tick
 from shared.archive.capture import Capture, Revisit
 from shared.archive.encode import encode_capture
 from shared.host_failures import HostFailure

@@ -39,7 +39,12 @@ from agent.modules.page.html.json_addresses import (
 )
 from agent.modules.page.html.script_strings import modules_of, strings_of
 from agent.modules.page.html.style_sheets import style_references
-from agent.modules.page.html.text_links import Reference, source_map_reference, text_references
+from agent.modules.page.html.text_links import (
+    Reference,
+    source_map_reference,
+    text_references,
+    with_kind,
+)
 from agent.modules.page.limits import PageLimits
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
@@ -73,8 +78,7 @@ def _of_text(kind: DocumentKind, text: str, url: str) -> Iterator[Reference]:
             yield from text_references("style", {}, text, lambda _text, _kind: ())
         case "js":
             text = text[:MOST_SCRIPT_CHARACTERS]
-            for reference in modules_of(text):
-                yield reference, LinkKind.SCRIPT | EMBEDDED
+            yield from with_kind(modules_of(text), LinkKind.SCRIPT | EMBEDDED)
             for reference in strings_of(text):
                 if reference[:1] == "/" or "://" in reference:
                     yield reference, LinkKind.STRING
@@ -85,8 +89,7 @@ def _of_text(kind: DocumentKind, text: str, url: str) -> Iterator[Reference]:
             yield from complex_references(read_complex_elements(text), lambda _text, _kind: ())
         case "xmldoc":
             if is_dash(text):
-                for reference in dash_references(text, url):
-                    yield reference, LinkKind.MEDIA | EMBEDDED
+                yield from with_kind(dash_references(text, url), LinkKind.MEDIA | EMBEDDED)
             yield from xml_references(text, url)
         case "playlist":
             yield from playlist_references(text)

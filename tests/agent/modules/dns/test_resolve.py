@@ -22,8 +22,8 @@ from agent.pipeline.messages.hosts import (
 )
 from agent.pipeline.messages.jobs import Job, ListChanged
 from agent.pipeline.messages.pages import Candidate
-from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.messages.requests import Tick
+from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.partition import Partition
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver, handle

@@ -10,8 +10,7 @@ from agent.modules.frontier.backoff import BackingOff, WallClock
 from agent.modules.frontier.queues import AddressQueue
 from agent.modules.limits import Politeness
 from agent.pipeline.ledger import Rest
-from agent.pipeline.messages.requests import Outcome
-from agent.pipeline.messages.requests import Tick
+from agent.pipeline.messages.requests import Outcome, Tick
 from tests.agent.fakes import FakeLedger, Page
 from tests.agent.modules.answers import ended
 from tests.agent.modules.frontier.sites import PLAIN, A, B, gaps, spaced, world_of

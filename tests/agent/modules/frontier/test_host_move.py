@@ -12,8 +12,8 @@ from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.hosts import HandedOver, Moved, Placed
 from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed, UnitFinished
-from agent.pipeline.messages.robots import RulesDue, RulesKnown
 from agent.pipeline.messages.requests import Due, Tick
+from agent.pipeline.messages.robots import RulesDue, RulesKnown
 from agent.pipeline.partition import Partition, partition_of
 from tests.agent.fakes import FakeLedger, handle
 from tests.agent.modules.answers import ended, kept
