@@ -118,14 +118,8 @@ class DnsResolver:
             found = await self.look_up(host)
         except Exception as error:  # noqa: BLE001  # one odd name must not keep the others waiting
             reason = f"could not be looked up: {type(error).__name__}: {str(error)[:200]}"
-            found = LookUp(
-                host,
-                (),
-                LEAST_TTL_S,
-                reason,
-                temporary=True,
-                failure=HostFailure.NAME_UNANSWERED,
-            )
+            failure = HostFailure.NAME_UNANSWERED
+            found = LookUp(host, (), LEAST_TTL_S, reason, temporary=True, failure=failure)
         done(found)
 
 

@@ -16,6 +16,7 @@ Source: seed 000, 5.2.2; seed 003.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from agent.modules.counts import KindCounts, StopCounts
 from agent.modules.limits import CrawlLimits
@@ -78,13 +79,11 @@ class Dedup:
 
     def _cut(self, job: int, candidates: dict[str, Candidate], room: int) -> dict[str, Candidate]:
         # More than this will never be fetched; forgotten, so that they may come again.
-        kept: dict[str, Candidate] = {}
-        for url, one in candidates.items():
-            if len(kept) < room:
-                kept[url] = one
-            else:
-                self._seen.forget(hash((job, url)))
-                self._stopped.add("queue holds as many pages as a host may have", url)
+        items = iter(candidates.items())
+        kept = dict(islice(items, max(0, room)))
+        for url, _ in items:
+            self._seen.forget(hash((job, url)))
+            self._stopped.add("queue holds as many pages as a host may have", url)
         return kept
 
 

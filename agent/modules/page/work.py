@@ -23,8 +23,9 @@ from agent.modules.page.body_kinds import (
     may_hold_links,
 )
 from agent.modules.page.documents.documents import document_references
-from agent.modules.page.documents.link_lists import MAX_LIST_BYTES, Listed, list_of
+from agent.modules.page.documents.link_lists import MAX_LIST_BYTES, list_of
 from agent.modules.page.documents.xml_documents import stylesheet_of_xml
+from agent.modules.page.documents.xml_lists import Listed
 from agent.modules.page.encodings.charset import charset_of
 from agent.modules.page.found_references import references_within
 from agent.modules.page.header_fields import field_values, lowered
