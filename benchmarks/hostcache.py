@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.modules.dns.host_cache import HostCache
+from benchmarks.memory import bytes_of
 from benchmarks.plot import Figure, Points, draw
 
 SOURCE_PUT_PER_S: Final = 300_000
@@ -86,7 +87,7 @@ def main() -> None:
     for step in range(STEPS):
         part = everything[step * size : (step + 1) * size]
         puts = measured(put_ours, part), measured(put_plain, part)
-        rows.append((len(plain), ours.nbytes, _dict_bytes(plain), *puts))
+        rows.append((len(plain), bytes_of(ours), _dict_bytes(plain), *puts))
     gets = []
     for step in range(STEPS):
         part = everything[step * size : (step + 1) * size]
@@ -101,8 +102,8 @@ def main() -> None:
         "benchmark": "hostcache",
         "names": len(everything),
         "key_bytes": round(name_bytes, 1),
-        "bytes_per_host": round(ours.nbytes / len(everything), 1),
-        "bytes_over_key": round(ours.nbytes / len(everything) - name_bytes, 1),
+        "bytes_per_host": round(bytes_of(ours) / len(everything), 1),
+        "bytes_over_key": round(bytes_of(ours) / len(everything) - name_bytes, 1),
         "most_bytes_per_host": round(max(row[1] / row[0] for row in rows), 1),
         "dict_bytes_per_host": round(_dict_bytes(plain) / len(everything), 1),
         "found_again": kept / len(everything),

@@ -2,8 +2,7 @@
 
     clock.py         three clocks
     allocator.py     memory that the C library keeps
-    routes.py        routes of this machine
-    dns.py           names to addresses
+    dns.py           names to addresses, and this machine's routes to them
     curl/            requests, through libcurl on the event loop
     pages/           the work on pages, in worker processes
     ledger/          SQLite, the open segment and the open crawl log, in one commit

@@ -8,7 +8,7 @@ __all__ = ["SystemClock"]
 
 
 class SystemClock:
-    """Time as the machine tells it. Fulfils `agent.pipeline.ports.clock.Clock`."""
+    """Time as the machine tells it. Fulfils `agent.pipeline.ports.Clock`."""
 
     monotonic_s = staticmethod(time.monotonic)
     """Return seconds that never jump; they stand still while the machine sleeps."""

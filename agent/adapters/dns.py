@@ -10,21 +10,21 @@ agents.
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from typing import Final
 
-from agent.adapters.routes import has_route
-from agent.pipeline.addresses import stand_in
-from agent.pipeline.messages.hosts import LookUp
+from agent.pipeline.messages.hosts import LookUp, stand_in
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.naming import KINDS, HostFailure, Kind, Question, look_up
 
-__all__ = ["DnsResolver", "ResolverOptions"]
+__all__ = ["DnsResolver", "ResolverOptions", "has_route"]
 
 LEAST_TTL_S: Final = 60.0  # no zone may make an agent ask every second
 LONGEST_TTL_S: Final = 86_400.0
 NEGATIVE_TTL_S: Final = 600.0
+_DISCARD: Final = 9  # any port does
 
 
 @frozen
@@ -35,8 +35,22 @@ class ResolverOptions:
     proxied: bool = False
 
 
+def has_route(address: str) -> bool:
+    """Return whether packets to an address have a way out of this machine; none is sent.
+
+    A datagram socket that is connected asks the kernel for the route, and no more.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as asked:
+            asked.connect((address, _DISCARD))
+    except OSError:
+        return False
+    return True
+
+
 class DnsResolver:
-    """Fulfils `agent.pipeline.ports.network.Resolver`. Make it inside a running event loop."""
+    """Fulfils `agent.pipeline.ports.Resolver`. Make it inside a running event loop."""
 
     def __init__(
         self,
@@ -104,14 +118,8 @@ class DnsResolver:
             found = await self.look_up(host)
         except Exception as error:  # noqa: BLE001  # one odd name must not keep the others waiting
             reason = f"could not be looked up: {type(error).__name__}: {str(error)[:200]}"
-            found = LookUp(
-                host,
-                (),
-                LEAST_TTL_S,
-                reason,
-                temporary=True,
-                failure=HostFailure.NAME_UNANSWERED,
-            )
+            failure = HostFailure.NAME_UNANSWERED
+            found = LookUp(host, (), LEAST_TTL_S, reason, temporary=True, failure=failure)
         done(found)
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.pipeline.messages.pages import Earlier
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 
 __all__ = ["BATCH_ROWS", "EarlierFile", "remove_earlier"]
 
@@ -62,7 +62,7 @@ Submit = Callable[[Callable[[], None]], object]
 
 
 class EarlierFile:
-    """Fulfils `agent.pipeline.ports.pages.EarlierCaptures` for one process at a time."""
+    """Fulfils `agent.pipeline.ports.EarlierCaptures` for one process at a time."""
 
     def __init__(
         self, path: Path, clock: Clock, whole_days: float, submit: Submit | None = None
@@ -92,7 +92,10 @@ class EarlierFile:
         self._secret = secrets.token_bytes(16)
         self._host = lru_cache(HOSTS_REMEMBERED)(self._hash)
         self._knows = lru_cache(HOSTS_REMEMBERED)(self._is_known)
-        self._open()
+        try:
+            self._begin()
+        except sqlite3.DatabaseError:
+            self.clear()
 
     def begin_list(self) -> None:
         """Use the captures of earlier lists, as soon as they are written."""
@@ -123,16 +126,12 @@ class EarlierFile:
     def committed(self) -> None:
         """Take note that all that was appended is durable."""
         if self._is_damaged:
-            self._recreate()
+            self.clear()
         self._durable += self._appended
         self._appended.clear()
         late = self._clock.monotonic_s() - self._flushed_s >= FLUSH_S
         if len(self._durable) >= BATCH_ROWS or late or self._list_begun:
             self._flush()
-
-    def clear(self) -> None:
-        """Forget everything: the segments that it tells of are gone."""
-        self._recreate()
 
     def forget(self, hosts: Sequence[str]) -> None:
         """Forget hosts: their captures are deleted."""
@@ -145,7 +144,7 @@ class EarlierFile:
                 rows = [(key,) for key in keys]
                 connection.executemany("DELETE FROM earlier WHERE host = ?", rows)
         except sqlite3.DatabaseError:
-            self._recreate()
+            self.clear()
         self._knows.cache_clear()
 
     def close(self) -> None:
@@ -182,14 +181,11 @@ class EarlierFile:
         if self._writing is not None:
             self._writing.result()
 
-    def _open(self) -> None:
-        try:
-            self._begin()
-        except sqlite3.DatabaseError:
-            self._recreate()
+    def clear(self) -> None:
+        """Know nothing from now on, also where there is no room for an empty file.
 
-    def _recreate(self) -> None:
-        """Know nothing from now on, also where there is no room for an empty file."""
+        For a file that is broken, or whose segments are gone.
+        """
         self._appended.clear()
         self._durable.clear()
         self._wait()

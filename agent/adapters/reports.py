@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from agent.adapters.ledger.database import Database, Query
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Outside
-from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.pages import Outside, Processed
 from agent.pipeline.messages.requests import FetchAnswer
 from shared.frozen import frozen
 from shared.host_failures import HostFailure, is_naming_failure
@@ -67,21 +67,19 @@ class OutsideBatch:
         return f"hosts-{self.first}-{self.last}"
 
 
+@dataclass(slots=True)
 class CrawlTotals:
     """Numbers of events since the process started."""
 
-    __slots__ = ("discovered", "errors", "pages", "requests", "response_bytes")
-
-    def __init__(self) -> None:
-        self.requests = 0
-        self.pages = 0
-        self.response_bytes = 0
-        self.errors = 0
-        self.discovered = 0
+    requests: int = 0
+    pages: int = 0
+    response_bytes: int = 0
+    errors: int = 0
+    discovered: int = 0
 
 
 class DurableReports:
-    """Fulfils `agent.pipeline.ports.reports.Reports`, and lets the link take from it."""
+    """Fulfils `agent.pipeline.ports.Reports`, and lets the link take from it."""
 
     def __init__(self, database: Database) -> None:
         """database: the ledger's, whose commits make it all durable."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.control.robot_log import LineLogger
 from agent.control.stop import StopRequest
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from agent.settings import Home
 from shared.frozen import frozen
 

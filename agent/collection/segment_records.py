@@ -90,7 +90,7 @@ class SegmentRecords:
         It must stay until the next one. Empty: nearly always. Where the ledger does not name
         it, it is the newest: no other can be.
         """
-        from agent.adapters.ledger.open_segment_name import named_segment  # noqa: PLC0415  # few ask
+        from agent.adapters.ledger.ledger_state import named_segment  # noqa: PLC0415  # few ask
 
         named = named_segment(self.segment_folder.parent)
         return named if named is not None else max(self.names(), default="")

@@ -6,7 +6,7 @@ people or by a wrong time server, changes nothing. Until the first answer it is 
 
 from __future__ import annotations
 
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 
 __all__ = ["ManagerTime"]
 

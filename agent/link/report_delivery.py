@@ -19,7 +19,7 @@ from typing import Final
 from agent.errors import FaultError, LinkError, RefusedError, WaitError
 from agent.link.call_schedule import LONGEST_WAIT_S, Backoff
 from agent.link.outbox import Outbox, Report, ReportKind
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.messages import Message
 
 __all__ = ["Send", "Sender"]

@@ -13,31 +13,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from time import gmtime
-from typing import Final
+from typing import Final, TypeVar
 
-from agent.modules.counts import StopCounts
+from agent.modules.counts import KindCounts, StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.dns.resolve import Resolve
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Blocked, Filter
-from agent.modules.frontier import BackedOff, Frontier, Wait
-from agent.modules.kind_counts import KindCounts
+from agent.modules.frontier import CrawlState, Frontier, Wait
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.parse import Parse
 from agent.modules.report import Report
 from agent.modules.robots.robots import Robots
 from agent.modules.robots.robots_fetch import RulesFetch
-from agent.modules.server_list.scope import scope_of
+from agent.modules.server_list.scope import Scope, scope_of
 from agent.modules.server_list.seed import Seed
 from agent.modules.store import Store
 from agent.pipeline.handler import Handler
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.network import Fetcher, Resolver
-from agent.pipeline.ports.pages import EarlierCaptures, PageWorker
-from agent.pipeline.ports.reports import Reports
-from agent.pipeline.scope import Scope
+from agent.pipeline.ports import Clock, EarlierCaptures, Fetcher, PageWorker, Reports, Resolver
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -45,6 +40,7 @@ __all__ = ["Crawl", "CrawlPorts", "CrawlState"]
 
 URGENT_BYTES: Final = 16_000_000  # so many bytes of pages do not wait for the next commit
 
+H = TypeVar("H", bound=Handler)
 Post = Callable[[str, object], None]
 
 
@@ -59,24 +55,6 @@ class CrawlPorts:
     reports: Reports
     clock: Clock
     earlier: EarlierCaptures | None = None  # None: every page is stored whole
-
-
-@dataclass(slots=True)
-class CrawlState:
-    """Activity, for the status and the sync."""
-
-    jobs: int = 0  # placed and not finished
-    queued: int = 0  # URLs of all jobs, those under way too
-    addresses: int = 0
-    active: int = 0  # addresses that are being crawled
-    in_flight: int = 0  # requests
-    under_way: int = 0  # pages fetched or being fetched, not kept yet
-    look_ups: int = 0
-    unanswered: int = 0  # hosts without an address, as name servers did not answer; asked again
-    backing_off: int = 0  # addresses that rest longer because of their answers
-    backed_off: tuple[BackedOff, ...] = ()  # some of them
-    told_to_wait: tuple[BackedOff, ...] = ()  # by hosts that others fetch from too
-    paused: Message | None = None  # why nothing is fetched, as far as the modules know
 
 
 @dataclass(slots=True)
@@ -113,25 +91,18 @@ class Crawl:
         ports, limits = self.ports, self.limits
         match module:
             case "seed":
-                self._seeds.append(seed := Seed(ports.ledger, self._held()))
-                return seed
+                return _kept(self._seeds, Seed(ports.ledger, self._held()))
             case "filter":
                 one = Filter(self._held(), limits, self.blocked, self.stopped, self._year)
-                self._filters.append(one)
-                return one
+                return _kept(self._filters, one)
             case "dedup":
                 return Dedup(ports.ledger, limits, self.stopped, self.kinds)
             case "resolve":
+                answer = partial(post, "resolve.answer")
                 resolve = Resolve(
-                    ports.ledger,
-                    ports.resolver,
-                    ports.clock,
-                    limits,
-                    partition,
-                    partial(post, "resolve.answer"),
+                    ports.ledger, ports.resolver, ports.clock, limits, partition, answer
                 )
-                self._resolves.append(resolve)
-                return resolve
+                return _kept(self._resolves, resolve)
             case "frontier":
                 frontier = Frontier(
                     ports.ledger,
@@ -142,13 +113,11 @@ class Crawl:
                     self.given_up,
                     self.remarks,
                 )
-                self._frontiers.append(frontier)
-                return frontier
+                return _kept(self._frontiers, frontier)
             case "robots":
                 strict = self.politeness.strict_robots
                 robots = Robots(self.agent_token, strict, ports.clock, limits)
-                self._robots.append(robots)
-                return robots
+                return _kept(self._robots, robots)
             case _:
                 return self._make_last(module, post)
 
@@ -157,23 +126,17 @@ class Crawl:
         match module:
             case "rules_fetch":
                 rules_fetch = RulesFetch(ports.fetcher, limits, partial(post, "rules_fetch.answer"))
-                self._fetches.append(rules_fetch)
-                return rules_fetch
+                return _kept(self._fetches, rules_fetch)
             case "fetch":
                 fetch = Fetch(ports.fetcher, limits, partial(post, "fetch.answer"), ports.earlier)
-                self._fetches.append(fetch)
-                return fetch
+                return _kept(self._fetches, fetch)
             case "parse":
-                parse = Parse(ports.worker, partial(post, "parse.answer"))
-                self._parses.append(parse)
-                return parse
+                return _kept(self._parses, Parse(ports.worker, partial(post, "parse.answer")))
             case "store":
-                self._stores.append(store := Store(ports.ledger, ports.earlier))
-                return store
+                return _kept(self._stores, Store(ports.ledger, ports.earlier))
             case "report":
                 report = Report(ports.ledger, ports.reports, self.denied, self.kinds)
-                self._reports.append(report)
-                return report
+                return _kept(self._reports, report)
             case _:
                 raise KeyError(f"no module {module} in the crawl")
 
@@ -294,3 +257,8 @@ class Crawl:
         state.look_ups = sum(resolve.waiting for resolve in self._resolves)
         state.unanswered = sum(resolve.unanswered for resolve in self._resolves)
         return state
+
+
+def _kept(handlers: list[H], handler: H) -> H:
+    handlers.append(handler)
+    return handler

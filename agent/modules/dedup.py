@@ -16,17 +16,16 @@ Source: seed 000, 5.2.2; seed 003.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from agent.modules.counts import StopCounts
-from agent.modules.kind_counts import KindCounts
+from agent.modules.counts import KindCounts, StopCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.priority import level_of
 from agent.modules.seen import make_seen
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import LEVELS, Ledger, QueuedUrl
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages.links import Candidate
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import LEVELS, QueuedUrl
+from agent.pipeline.messages.pages import Candidate
 
 __all__ = ["Dedup"]
 
@@ -80,13 +79,11 @@ class Dedup:
 
     def _cut(self, job: int, candidates: dict[str, Candidate], room: int) -> dict[str, Candidate]:
         # More than this will never be fetched; forgotten, so that they may come again.
-        kept: dict[str, Candidate] = {}
-        for url, one in candidates.items():
-            if len(kept) < room:
-                kept[url] = one
-            else:
-                self._seen.forget(hash((job, url)))
-                self._stopped.add("queue holds as many pages as a host may have", url)
+        items = iter(candidates.items())
+        kept = dict(islice(items, max(0, room)))
+        for url, _ in items:
+            self._seen.forget(hash((job, url)))
+            self._stopped.add("queue holds as many pages as a host may have", url)
         return kept
 
 

@@ -13,16 +13,13 @@ from dataclasses import replace
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.redirect_chain import cookies_for, next_step
-from agent.modules.request import redirect_target
+from agent.modules.request import RequestModule, redirect_target
 from agent.modules.retry import UNTOUCHED, gets_another_attempt
-from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
-from agent.pipeline.messages.links import Links
-from agent.pipeline.messages.pages import Earlier, Fetched
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
-from agent.pipeline.messages.turns import Due
-from agent.pipeline.ports.network import Fetcher
-from agent.pipeline.ports.pages import EarlierCaptures
+from agent.pipeline.messages.hosts import pinned
+from agent.pipeline.messages.pages import Earlier, Fetched, Links
+from agent.pipeline.messages.requests import Due, FetchAnswer, FetchRequest
+from agent.pipeline.ports import EarlierCaptures, Fetcher
 from shared.archive.capture import (
     IDENTICAL_PAYLOAD,
     NOT_MODIFIED,
@@ -34,7 +31,7 @@ from shared.archive.capture import (
 __all__ = ["Fetch"]
 
 
-class Fetch:
+class Fetch(RequestModule):
     """The module `fetch`."""
 
     def __init__(
@@ -44,20 +41,9 @@ class Fetch:
         done: Callable[[FetchAnswer], None],
         earlier: EarlierCaptures | None = None,
     ) -> None:
-        """Take the door to the network.
-
-        done: where an answer goes, to arrive at the input `answer`. earlier: None: whatever
-        comes is stored whole.
-        """
+        """earlier: None: whatever comes is stored whole."""
+        super().__init__(fetcher, limits, done)
         self._earlier = earlier
-        self._fetcher = fetcher
-        self._limits = limits
-        self._done = done
-        self.in_flight = 0
-
-    def retune(self, limits: CrawlLimits) -> None:
-        """Go by other limits, as the frontier does: both judge which attempt is the last."""
-        self._limits = limits
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""

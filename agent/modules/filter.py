@@ -24,12 +24,12 @@ from agent.modules.counts import StopCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.public_suffix import is_registrable
 from agent.modules.recent_memory import Recent
+from agent.modules.server_list.scope import Scope
 from agent.modules.traps import SAME_CONTENT, Traps
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages.jobs import Job, ListChanged
-from agent.pipeline.messages.links import Candidate, Links, Outside
-from agent.pipeline.scope import Scope
+from agent.pipeline.messages.pages import Candidate, Links, Outside
 from shared.frozen import frozen
 from shared.urls import has_refused_port, host_of
 

@@ -14,9 +14,8 @@ from dataclasses import replace
 from typing import Final
 
 from agent.pipeline.handler import Input, Inputs, Output
-from agent.pipeline.messages.links import Links
-from agent.pipeline.messages.pages import Fetched, PageWork
-from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.messages.pages import Fetched, Links, PageWork
+from agent.pipeline.ports import PageWorker
 
 __all__ = ["Parse"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.pipeline.ports.ledger_rows import LEVELS
+from agent.pipeline.ledger import LEVELS
 
 __all__ = ["level_of"]
 

@@ -8,7 +8,6 @@ LRU list; what is met more often than that is never forgotten, as in an LRU.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Hashable, Sequence
 from typing import Final
 
@@ -48,11 +47,6 @@ class Recent:
             self._old, self._young = self._young, {key}
         else:
             self._young.add(key)
-
-    @property
-    def table_bytes(self) -> int:
-        """Return the bytes of the two tables, without the keys themselves."""
-        return sys.getsizeof(self._young) + sys.getsizeof(self._old)
 
     def add(self, key: Hashable) -> bool:
         """Remember a key; tell whether it was new, as far as is remembered."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import re
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from agent.modules.public_suffix import is_public_suffix
@@ -51,8 +51,7 @@ class Step:
     again: bool = False
 
 
-@frozen
-class _Cookie:
+class _Cookie(NamedTuple):
     name: str
     value: str
     domain: str
@@ -89,11 +88,7 @@ def next_step(
     again = _mark(target) in visited and _mark(target, _field(cookies, target)) not in visited
     marks = [*visited][-MOST_MARKS:]
     while True:
-        rows = [
-            [one.name, one.value, one.domain, one.host_only, one.path, one.secure]
-            for one in cookies
-        ]
-        text = json.dumps([marks, rows], separators=(",", ":"))
+        text = json.dumps([marks, cookies], separators=(",", ":"))
         if len(text) <= MAX_TEXT or not cookies:
             return Step(text, again)
         cookies = cookies[1:]

@@ -11,19 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from agent.modules.counts import StopCounts
-from agent.modules.kind_counts import KindCounts
-from agent.pipeline.addresses import pinned
+from agent.modules.counts import KindCounts, StopCounts
 from agent.pipeline.handler import Input, Inputs, Output
-from agent.pipeline.messages.hosts import HostFound
+from agent.pipeline.ledger import Ledger
+from agent.pipeline.messages.hosts import HostFound, pinned
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Outside
-from agent.pipeline.messages.pages import Processed
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.messages.pages import Outside, Processed
+from agent.pipeline.messages.requests import Denied, Due, FetchAnswer, FetchRequest, Outcome, Tick
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Denied, Due, Tick
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.reports import Reports
+from agent.pipeline.ports import Reports
 from shared.archive.errors import DiskFullError
 from shared.host_failures import HostFailure
 from shared.messages import Message
@@ -160,15 +156,4 @@ def _unsent(unit: UnitFinished) -> FetchAnswer:
     """Return the log line of a unit without an address: of its top page, with no bytes sent."""
     assert unit.failure is not None
     due = RulesDue(unit.host, "", unit.unit, 0, unit.round, unit.kind)
-    return FetchAnswer(
-        request=FetchRequest(unit.unit, "", 0, due=due),
-        outcome=OUTCOMES[unit.failure],
-        capture=None,
-        status=0,
-        request_bytes=0,
-        response_bytes=0,
-        elapsed_ms=0.0,
-        started_epoch_ms=0,
-        ended_s=0.0,
-        kept_alive=False,
-    )
+    return FetchAnswer(FetchRequest(unit.unit, "", 0, due=due), OUTCOMES[unit.failure])

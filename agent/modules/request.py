@@ -1,16 +1,39 @@
-"""Properties of an answer that both fetching modules need."""
+"""What the two fetching modules have in common: their way to the network, targets of redirects."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
+from agent.modules.limits import CrawlLimits
 from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.ports import Fetcher
 from shared.errors import UrlError
 from shared.urls import crawlable
 
-__all__ = ["REDIRECTS", "redirect_target"]
+__all__ = ["REDIRECTS", "RequestModule", "redirect_target"]
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
+class RequestModule:
+    """A module that sends requests."""
+
+    def __init__(
+        self, fetcher: Fetcher, limits: CrawlLimits, done: Callable[[FetchAnswer], None]
+    ) -> None:
+        """Take the door to the network.
+
+        done: where an answer goes, to arrive at the input `answer`.
+        """
+        self._fetcher = fetcher
+        self._limits = limits
+        self._done = done
+        self.in_flight = 0
+
+    def retune(self, limits: CrawlLimits) -> None:
+        """Go by other limits, as the frontier does: both judge which attempt is the last."""
+        self._limits = limits
 
 
 def redirect_target(answer: FetchAnswer) -> str | None:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.pages import Earlier, Processed
-from agent.pipeline.messages.turns import Tick
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.pages import EarlierCaptures
+from agent.pipeline.messages.requests import Tick
+from agent.pipeline.ports import EarlierCaptures
 from shared.archive.errors import DiskFullError
 from shared.messages import Message
 

@@ -2,8 +2,8 @@
 
 crawl.py        the graph: modules, their typed inputs and outputs, connections
 messages/       messages, and the life of a URL
-ports/          access to network, disk and clock
+ports.py        access to network, disk and clock
+ledger.py       access to the durable state of the crawl, and its rows
 spec.py         specification and validation of graphs
 handler.py      handlers of modules, with typed inputs
-scope.py        the agent's units and jobs
 """

@@ -30,11 +30,9 @@ from agent.pipeline.messages.hosts import (
     Unreached,
 )
 from agent.pipeline.messages.jobs import ListChanged, ListSlice, UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Candidate, Links, Outside
-from agent.pipeline.messages.pages import Fetched, PageWork, Processed
-from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.pages import Candidate, Fetched, Links, Outside, PageWork, Processed
+from agent.pipeline.messages.requests import Denied, Due, FetchAnswer, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
-from agent.pipeline.messages.turns import Denied, Due, Tick
 from agent.pipeline.spec import Connection, Key, Module, Pipeline, validate
 
 __all__ = ["CRAWL"]

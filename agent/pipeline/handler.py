@@ -47,7 +47,6 @@ class Handler(Protocol):
         raises nothing for what a site sent: hostile input becomes a message. A handler with an
         input `tick` and a method `wants_tick` receives only the ticks which that accepts.
         """
-        ...
 
 
 def input_methods(module: Module, handler: Handler) -> dict[str, Handle]:

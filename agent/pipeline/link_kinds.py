@@ -2,7 +2,7 @@
 
     byte = LinkKind | EMBEDDED     in `Links.kinds`, one for each URL
 
-`links.disabled_kinds` can switch a kind off; `kind_counts.py` counts the results of each.
+`links.disabled_kinds` can switch a kind off; `KindCounts` counts the results of each.
 Invariant: numbers are written to disk with queued URLs, so a number is never given to another kind.
 """
 

@@ -10,7 +10,7 @@ Source: design rule "never two owners"; Gray and Cheriton, Leases (1989).
 
 from __future__ import annotations
 
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.frozen import frozen
 
 __all__ = ["HeldPermit", "PermitGate"]

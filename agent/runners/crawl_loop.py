@@ -18,9 +18,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from agent.pipeline.messages.turns import Tick
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ledger import Ledger
+from agent.pipeline.messages.requests import Tick
+from agent.pipeline.ports import Clock
 from agent.runners.event_gathering import GatheringLoop, GatheringSelector
 from agent.runners.garbage_collection import Garbage
 from agent.runners.in_process import InProcessRunner

@@ -18,7 +18,7 @@ from itertools import chain
 from typing import Final
 
 from agent.pipeline.handler import Handler, Output, input_methods
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Tick
 from agent.pipeline.partition import Partition
 from agent.pipeline.spec import GraphError, Pipeline
 from agent.runners.mailbox import NO_PORT, Mailbox

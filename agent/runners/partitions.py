@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from agent.pipeline.handler import Handle, Handler
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Tick
 from agent.pipeline.partition import partition_of
 from agent.pipeline.spec import Key
 from agent.runners.mailbox import Mailbox

@@ -16,14 +16,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from agent.modules.seen.bloom import RotatingBloom, StableBloomLight
 from agent.modules.seen.buckets import Buckets
-from agent.modules.seen.exact import Exact
-from agent.modules.seen.generations import Generations
 from agent.modules.seen.interface import Filter, Seen
-from agent.modules.seen.lru import Layered, Lru
+from agent.modules.seen.lru import Generations, Layered, Lru
 from agent.modules.seen.pairs import Pairs
-from agent.modules.seen.rotation import RotatingBloom
-from agent.modules.seen.stable import StableBloom, StableBloomLight
+from benchmarks.dedup.compared import Exact, StableBloom
 from benchmarks.dedup.crawl import us_per_link
 from benchmarks.dedup.ledger_savings import SOURCE_LRU_KEY_BYTES, most_saved
 from benchmarks.dedup.report import Runs, draw_all, print_crawl, print_runs, print_table_1

@@ -21,7 +21,7 @@ from agent.modules.dedup import Dedup
 from agent.modules.limits import CrawlLimits
 from agent.modules.seen import STRUCTURES, Seen, make_seen
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
 from benchmarks.dedup.stream import Stream
 from shared.archive.encode import SegmentInfo
 
@@ -35,8 +35,6 @@ ROUNDS = 5
 
 class Nothing:
     """A memory that remembers nothing."""
-
-    nbytes = 0
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Report all keys as new."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from agent.modules.seen.interface import Filter, Keys, Seen
 from agent.modules.seen.lru import Lru
 from benchmarks.dedup.stream import Stream
+from benchmarks.memory import bytes_of
 
 __all__ = ["Front", "Mistakes", "behind_front", "make_front", "run_alone"]
 
@@ -59,7 +60,7 @@ def run_alone(stream: Stream, seen: Seen, batch: int = BATCH) -> Mistakes:
         known, is_new = np.array(answers), stream.is_new[first : first + BATCH]
         wrong += int((known & is_new).sum())
         hits += int((known & ~is_new).sum())
-    return Mistakes(stream.keys.size, stream.distinct, hits, wrong, seen.nbytes)
+    return Mistakes(stream.keys.size, stream.distinct, hits, wrong, bytes_of(seen))
 
 
 @dataclass(frozen=True)
@@ -110,4 +111,4 @@ def behind_front(front: Front, held: Filter, front_bytes: int) -> Mistakes:
         wrong += int((known & is_new).sum())
         hits += int((known & ~is_new).sum())
     new = int(front.asked_is_new.sum())
-    return Mistakes(front.links, new, hits, wrong, held.nbytes + front_bytes)
+    return Mistakes(front.links, new, hits, wrong, bytes_of(held) + front_bytes)

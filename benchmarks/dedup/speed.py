@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from agent.modules.seen.interface import Seen
-from agent.modules.seen.stable import StableBloom, StableBloomLight
+from benchmarks.dedup.compared import SinglyDecremented, StableBloom
 from benchmarks.dedup.stream import Stream
 
 __all__ = ["SOURCE_TABLE_1", "table_1", "urls_per_s"]
@@ -39,7 +39,7 @@ def table_1(counters: int, share: float) -> dict[str, float]:
 
     share: of the decrements that are really done, for the two slow ones; the rest is reckoned.
     """
-    light = StableBloomLight(counters, FP_RATE, HASHES)
+    light = SinglyDecremented(counters, FP_RATE, HASHES)
     at_once = int(PAGE_LINKS * light.p)
     found = {}
     runs: dict[str, tuple[Callable[[int], None], float, int]] = {

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.modules.seen.places import mixed
+from agent.modules.seen.bloom import mixed
 
 __all__ = ["SOURCE_LINKS", "Stream", "make_stream"]
 

@@ -32,8 +32,7 @@ from agent.adapters.pages.worker_start import Launched
 from agent.adapters.reports import DurableReports
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.server_list.list_change import ListChange
-from agent.modules.server_list.list_units import wanted_of
+from agent.modules.server_list.list_change import ListChange, wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages.hosts import LookUp
 from agent.pipeline.messages.jobs import ServerList

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
-from agent.pipeline.ports.ledger_rows import QueuedUrl
+from agent.pipeline.ledger import QueuedUrl
 from agent.settings import Home
 from benchmarks.crawl.measure import measure
 from benchmarks.crawl.nginx import Served, serve

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from agent.runners.garbage_collection import Garbage
 from benchmarks.frontier.traffic import (
     PAGE_LINKS,
@@ -105,7 +105,7 @@ class Pauses:
             commit()
             self.worst_s = max(self.worst_s, time.perf_counter() - started)
 
-        ledger.commit = timed  # type: ignore[method-assign]
+        ledger.commit = timed
 
 
 def open_jobs(ledger: SqliteLedger, hosts: int) -> None:

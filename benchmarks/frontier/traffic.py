@@ -14,14 +14,12 @@ from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HostBegun, LookUp, Placed
-from agent.pipeline.messages.links import Candidate
-from agent.pipeline.messages.pages import Processed
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.pages import Candidate, Processed
+from agent.pipeline.messages.requests import Due, FetchAnswer, FetchRequest, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesKnown
-from agent.pipeline.messages.turns import Due, Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.ledger import Ledger
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 

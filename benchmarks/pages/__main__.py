@@ -28,8 +28,8 @@ from agent.adapters.allocator import keep_freed_memory
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.adapters.pages.worker_start import by_command
 from agent.app.startup.page_work import page_worker
+from agent.modules.page.addresses import forget_references
 from agent.modules.page.limits import PageLimits
-from agent.modules.page.reference_cache import forget
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched, PageWork
 from agent.settings import Settings
@@ -98,7 +98,7 @@ def _least(page: Fetched) -> None:
 def _best_us(work: Callable[[Fetched], object], pages: Sequence[Fetched]) -> float:
     best = float("inf")
     for _ in range(ROUNDS):
-        forget()
+        forget_references()
         begun = time.process_time()
         for page in pages:
             work(page)

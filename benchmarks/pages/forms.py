@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from agent.adapters.pages import wire
-from agent.pipeline.messages.links import Links
-from agent.pipeline.messages.pages import Fetched, PageWork, Processed
+from agent.pipeline.messages.pages import Fetched, Links, PageWork, Processed
 from shared.archive.cdxj import IndexEntry
 from shared.archive.encode import EncodedCapture
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from agent.modules.page.documents.xml_lists import Note, Pieces, Reference, Within, references_of
+from agent.modules.page.documents.xml_lists import Listed, Pieces, Reference, Within, references_of
 
 __all__ = ["FOLDER", "install", "read_by_lxml"]
 
@@ -31,7 +31,7 @@ def install() -> None:
 
 
 def read_by_lxml(
-    pieces: Pieces, about: Note, url: str = "", within: Within = lambda _: ()
+    pieces: Pieces, about: Listed, url: str = "", within: Within = lambda _: ()
 ) -> Iterator[Reference]:
     """Yield what `read_xml` yields, as far as lxml finds it."""
     etree: Any = importlib.import_module("lxml.etree")
@@ -60,7 +60,7 @@ def read_by_lxml(
     yield from _references(parser, about, within)
 
 
-def _references(parser: Any, about: Note, within: Within) -> Iterator[Reference]:
+def _references(parser: Any, about: Listed, within: Within) -> Iterator[Reference]:
     for event, element in parser.read_events():
         if event == "start":
             if element.getparent() is None:

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.pipeline.handler import Handler, Output
+from agent.pipeline.ledger import LEVEL_BITS, JobRow, OpenJob, QueuedUrl, Rest
 from agent.pipeline.messages.hosts import LookUp
 from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Links, Outside
-from agent.pipeline.messages.pages import Fetched, PageWork, Processed
+from agent.pipeline.messages.pages import Fetched, Links, Outside, PageWork, Processed
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
-from agent.pipeline.ports.ledger_rows import LEVEL_BITS, JobRow, OpenJob, QueuedUrl, Rest
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.modules.counts import StopCounts
+from agent.pipeline.ledger import LEVELS
 from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
-from agent.pipeline.ports.ledger_rows import LEVELS
 from shared.urls import host_of
 from tests.agent.fakes import FakeClock, FakeFetcher, FakeLedger, FakeReports, Page
 

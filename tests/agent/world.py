@@ -8,14 +8,13 @@ from functools import partial
 
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.server_list.list_change import ListChange
-from agent.modules.server_list.list_units import wanted_of
+from agent.modules.server_list.list_change import ListChange, wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.handler import Handle, Handler, Input, Inputs, Output
 from agent.pipeline.messages.jobs import ListSlice, ServerList
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.ports import PageWorker
 from agent.pipeline.spec import Module, Pipeline
 from agent.runners.in_process import InProcessRunner, Post
 from shared.wire.orders import ListHead, Order

@@ -16,22 +16,19 @@ from typing import Any, Final
 
 import pycurl
 
-from agent.adapters.curl.answers import answer_of, unsent
+from agent.adapters.curl.answers import MAX_DETAIL_CHARACTERS, answer_of, note_retry
 from agent.adapters.curl.blocks import site_of
 from agent.adapters.curl.body_room import BodyRoom
+from agent.adapters.curl.event_loop import Sockets, Timer
 from agent.adapters.curl.fallback_requests import Fallback, Fallbacks
 from agent.adapters.curl.idle_connections import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.rate_limit import RateLimit
-from agent.adapters.curl.raw_requests import RawRequests
-from agent.adapters.curl.request_deadlines import overdue
-from agent.adapters.curl.retries import note_retry
+from agent.adapters.curl.raw_request import RawRequests
 from agent.adapters.curl.slot import Slot
-from agent.adapters.curl.sockets import Sockets
-from agent.adapters.curl.timer import Timer
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.archive.http_block import status_code
 from shared.messages import Message
 
@@ -43,7 +40,7 @@ SITES_REMEMBERED: Final = 4096
 
 
 class CurlFetcher:
-    """Fulfils `agent.pipeline.ports.network.Fetcher`. Make it inside a running event loop."""
+    """Fulfils `agent.pipeline.ports.Fetcher`. Make it inside a running event loop."""
 
     def __init__(
         self,
@@ -109,8 +106,13 @@ class CurlFetcher:
         """Begin one request; `done` is called once, later, on the loop's thread."""
         outcome, detail = self._first_refusal(request)
         if outcome is not None:
-            epoch_ms, now_s = self._clock.epoch_ms(), self._clock.monotonic_s()
-            answer = unsent(request, outcome, detail, epoch_ms=epoch_ms, now_s=now_s)
+            answer = FetchAnswer(
+                request,
+                outcome,
+                started_epoch_ms=self._clock.epoch_ms(),
+                ended_s=self._clock.monotonic_s(),
+                detail=detail[:MAX_DETAIL_CHARACTERS],
+            )
             self._answers.append((done, answer))
             self._deliver_soon()
             return
@@ -278,7 +280,7 @@ class CurlFetcher:
         late = [
             (handle, reason)
             for handle, slot in self._busy.items()
-            if (reason := overdue(slot, now_s, options, may_fetch))
+            if (reason := slot.overdue(now_s, options, may_fetch))
         ]
         for handle, reason in late:
             self._finish(handle, pycurl.E_OPERATION_TIMEDOUT, reason)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -87,12 +86,7 @@ def system_ca_file() -> Path | None:
 
     libcurl's wheel was built elsewhere and does not know where they lie.
     """
-    return next((path for path in _candidates() if path.is_file()), None)
-
-
-def _candidates() -> Iterator[Path]:
     defaults = ssl.get_default_verify_paths()
-    for text in (os.environ.get("SSL_CERT_FILE"), defaults.cafile, defaults.openssl_cafile):
-        if text:
-            yield Path(text)
-    yield from map(Path, _CA_FILES)
+    of_python = (os.environ.get("SSL_CERT_FILE"), defaults.cafile, defaults.openssl_cafile)
+    paths = (Path(text) for text in (*of_python, *_CA_FILES) if text)
+    return next((path for path in paths if path.is_file()), None)

@@ -8,7 +8,11 @@ leaves no byte on the wire: it is asked when the connection stands, right before
 A request is sent once. libcurl repeats one by itself, up to five times and at once, where a
 connection that was kept open has ended, or a server refuses an HTTP/2 stream; here that is refused
 before it connects, the request ends as a `retry`, and the frontier schedules the repetition.
-How long a request may take is for the fetcher to say: libcurl's limit would count our pauses.
+libcurl knows no limit on the first byte, and its limit on the whole also runs while a transfer is
+paused by us: a slow rate of ours, or a full memory, would cut each large page, as if its server
+were slow. So the fetcher asks whether a request is `overdue`. It continues beyond `deadline_s` only
+while requests may be begun. A permit ends here by a deadline earlier than at the manager
+(`permit_margin_s`), so none outlives it there.
 """
 
 from __future__ import annotations
@@ -19,10 +23,10 @@ from typing import Any, Final
 import pycurl
 
 from agent.adapters.curl.blocks import Site, own_fields
+from agent.adapters.curl.event_loop import Sockets
 from agent.adapters.curl.fallback_requests import Fallback
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate_limit import RateLimit
-from agent.adapters.curl.sockets import Sockets
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 
@@ -71,7 +75,7 @@ class Slot:
         self._may_receive = may_receive
         self._rate = rate
         self._memory = memory
-        self._proxied = bool(options.proxy)
+        self.is_proxied = bool(options.proxy)
         self._fields = options.fields
         self._sockets = sockets
         self._anew = False
@@ -99,15 +103,10 @@ class Slot:
         more = own_fields(request, fallback)
         if more or self._conditional:
             self._set_fields(more)
-        if not self._proxied:
+        if not self.is_proxied:
             shown = f"[{request.address}]" if ":" in request.address else request.address
             # To the checked address, whatever the name; Host and SNI stay the name.
             self.handle.setopt(pycurl.CONNECT_TO, [f"::{shown}:"])
-
-    @property
-    def is_proxied(self) -> bool:
-        """Return whether requests go through a proxy."""
-        return self._proxied
 
     def set_fresh_connection(self, anew: bool) -> None:
         """Use no connection that is open, or use it where there is one."""
@@ -149,6 +148,24 @@ class Slot:
         """Return how long it was paused so far."""
         current_s = 0.0 if self._paused_at_s is None else now_s - self._paused_at_s
         return self._waited_s + current_s
+
+    def overdue(
+        self, now_s: float, options: FetchOptions, may_fetch: Callable[[], bool]
+    ) -> str | None:
+        """Return why a request must end now, None: it may continue.
+
+        may_fetch: the permit; asked only where our own pauses made a request outlast its deadline.
+        """
+        lasted_s = now_s - self.started_s
+        if lasted_s > options.first_byte_s and not self.lines:
+            return f"no answer within {options.first_byte_s:g} s"
+        if lasted_s <= options.deadline_s:
+            return None
+        if self.took_s(now_s) > options.deadline_s:
+            return f"no end of the answer within {options.deadline_s:g} s"
+        if not may_fetch():
+            return f"no end within {options.deadline_s:g} s beside pauses, and no permit for longer"
+        return None
 
     def clear(self) -> None:
         """Forget the request and its body."""

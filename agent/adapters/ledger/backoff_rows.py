@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.adapters.ledger.database import Database, Query
-from agent.pipeline.ports.ledger_rows import Rest
+from agent.pipeline.ledger import Rest
 
 __all__ = ["BackoffRows"]
 

@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.adapters.ledger.commit_mark import CommitMark, Committed
 from agent.adapters.ledger.crawl_log import CrawlLog
 from agent.adapters.ledger.database import Database
 from agent.adapters.ledger.jobs.jobs import Jobs
 from agent.adapters.ledger.jobs.queues import Queues
-from agent.adapters.ledger.ledger_state import save_state
+from agent.adapters.ledger.ledger_state import LedgerState, save_state
+from agent.adapters.ledger.recovery import CommitMark
 from agent.adapters.ledger.seen_sets.seen_set import SeenSet
 from agent.adapters.ledger.segments import Segments
 
@@ -47,7 +47,7 @@ class Commits:
         self._jobs = jobs
         self._queues = queues
         self._seen = seen
-        self._last: Committed | None = None
+        self._last: LedgerState | None = None
         self._threads = ThreadPoolExecutor(2, "sync")
         self.to_delete: list[Path] = []
         """Files that are deleted after the next transaction."""
@@ -89,7 +89,7 @@ class Commits:
 
     def _store(self) -> None:
         files = self._files
-        now = Committed(self._jobs.next_number, files.segments.state, files.log.state)
+        now = LedgerState(self._jobs.next_number, files.segments.state, files.log.state)
         if now == self._last and not (
             files.database.changed or self._queues.changed or self._seen.changed
         ):
@@ -97,7 +97,7 @@ class Commits:
         self._queues.flush()
         self._seen.flush()
         files.segments.enter()
-        save_state(files.database, now.next_job, now.segments, now.log)
+        save_state(files.database, now)
         files.database.commit()
         files.mark.write(now)
         self._last = now

@@ -23,7 +23,7 @@ from agent.adapters.ledger.trash import Trash
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 
-__all__ = ["SEEN", "Database", "Query", "Value"]
+__all__ = ["DATABASE", "SEEN", "Database", "Query", "Value"]
 
 Value = int | float | str | bytes | None
 Row = Sequence[Value]
@@ -39,6 +39,7 @@ class Query(str, Generic[Columns]):
     __slots__ = ()
 
 
+DATABASE: Final = "ledger.sqlite"
 SEEN: Final = "seen"
 """The folder of the runs of known keys, beside the database."""
 

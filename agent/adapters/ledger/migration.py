@@ -32,7 +32,7 @@ from agent.adapters.ledger.schema import (
 )
 from agent.adapters.ledger.seen_sets.run_writer import write_run
 from agent.adapters.ledger.seen_sets.runs import JOB_STEP, RUN_KEYS, Pair
-from agent.pipeline.ports.ledger_rows import QueuedUrl
+from agent.pipeline.ledger import QueuedUrl
 
 __all__ = ["from_version_1", "from_version_2_on"]
 

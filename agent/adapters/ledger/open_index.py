@@ -53,7 +53,7 @@ class OpenIndex:
         else:
             if rows and before == size_bytes:
                 self._segment, self._size_bytes = segment, size_bytes
-                return self._last()
+                return KnownSegment(*self._database.ask(_LAST)[0])
         self.give_up(segment)
         return None
 
@@ -89,6 +89,3 @@ class OpenIndex:
             ),
         )
         self._size_bytes = known.size_bytes
-
-    def _last(self) -> KnownSegment:
-        return KnownSegment(*self._database.ask(_LAST)[0])

@@ -14,7 +14,7 @@ __all__ = ["InlinePages"]
 
 
 class InlinePages:
-    """Fulfils `agent.pipeline.ports.pages.PageWorker` without another process."""
+    """Fulfils `agent.pipeline.ports.PageWorker` without another process."""
 
     crowded = False  # nothing ever waits
 

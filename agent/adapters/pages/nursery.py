@@ -20,9 +20,9 @@ import os
 import signal
 import socket
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from struct import Struct
-from typing import Final, NoReturn
+from typing import Final
 
 from agent.adapters.pages.child import IGNORED_SIGNALS
 from agent.adapters.pages.worker_start import Files
@@ -130,17 +130,24 @@ class _ForkedWorker:
         return self._code
 
 
-def _run(line: socket.socket, prepare: Callable[[], Serve]) -> NoReturn:
-    """Run the nursery."""
-    code = 1
-    try:
+def _run(line: socket.socket, prepare: Callable[[], Serve]) -> None:
+    """Run the nursery, and end this process."""
+    with _exit_behind():
         # A terminal or a service manager signals the whole group; this ends with the agent.
         for number in IGNORED_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         _keep_only(line.fileno())
         _carry_out_orders(line, prepare)
+
+
+@contextlib.contextmanager
+def _exit_behind() -> Iterator[None]:
+    """End this process behind the body, whatever it raises: nothing continues as a second agent."""
+    code = 1
+    try:
+        yield
         code = 0
-    except BaseException:  # noqa: BLE001  # nothing may continue as a second agent
+    except BaseException:  # noqa: BLE001
         traceback.print_exc()
     finally:
         os._exit(code)
@@ -180,15 +187,9 @@ def _fork_worker(line: socket.socket, serve: Serve, files: Files) -> int:
     except OSError as error:
         return -(error.errno or 1)
     if pid == 0:
-        code = 1
-        try:
+        with _exit_behind():
             line.close()
             serve(files)
-            code = 0
-        except BaseException:  # noqa: BLE001  # whatever it is ends this process only
-            traceback.print_exc()
-        finally:
-            os._exit(code)
     return pid
 
 

@@ -65,7 +65,7 @@ class WorkerOptions:
 
 
 class WorkerPages:
-    """Fulfils `agent.pipeline.ports.pages.PageWorker` with processes. Make it inside a loop."""
+    """Fulfils `agent.pipeline.ports.PageWorker` with processes. Make it inside a loop."""
 
     def __init__(
         self,

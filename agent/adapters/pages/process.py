@@ -87,7 +87,7 @@ class WorkerProcess:
         self._answered = answered
         self._ended = ended
         self._loop = asyncio.get_running_loop()
-        self._tasks: deque[Task] = deque()
+        self.tasks: deque[Task] = deque()  # that were sent and have no result yet, in order
         self._unsent: deque[memoryview] = deque()
         self._received = bytearray()
         self._results = 0  # since the start
@@ -99,27 +99,23 @@ class WorkerProcess:
         self.sent_bytes = 0  # of the pages that have no result yet
         self.silent_beats = 0
         self._progress: tuple[bytes, int, bool] = (b"", 0, False)  # when it was last looked at
-        shared = os.memfd_create("page-counter")
-        source = sink = -1
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            shared = os.memfd_create("page-counter")
+            theirs.callback(os.close, shared)
             os.ftruncate(shared, COUNTER_BYTES)
             self._counter = mmap.mmap(shared, COUNTER_BYTES)
             source, self._pages = os.pipe()
+            theirs.callback(os.close, source)
+            ours.callback(os.close, self._pages)
             self._answers, sink = os.pipe()
+            theirs.callback(os.close, sink)
+            ours.callback(os.close, self._answers)
             for end in (self._pages, self._answers):
                 os.set_blocking(end, False)
                 with contextlib.suppress(OSError):  # the system's own size will do
                     fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
             self._process = launch(Files(source, sink, shared))
-        except BaseException:
-            for end in (getattr(self, "_pages", -1), getattr(self, "_answers", -1)):
-                if end >= 0:
-                    os.close(end)
-            raise
-        finally:
-            for end in (source, sink, shared):
-                if end >= 0:
-                    os.close(end)
+            ours.pop_all()
         self._loop.add_reader(self._answers, self._read)
         self._write([frame_of(options)])
 
@@ -129,27 +125,22 @@ class WorkerProcess:
         return self._process.pid
 
     @property
-    def tasks(self) -> deque[Task]:
-        """Pages that were sent and have no result yet, in order."""
-        return self._tasks
-
-    @property
     def current(self) -> Task | None:
         """The page that the process is at and has not answered."""
         number = int.from_bytes(self._counter[:COUNTER_BYTES], "little")
         index = number - self._results - 1
-        return self._tasks[index] if 0 <= index < len(self._tasks) else None
+        return self.tasks[index] if 0 <= index < len(self.tasks) else None
 
     def send(self, tasks: Sequence[Task]) -> None:
         """Hand over a batch."""
-        self._tasks.extend(tasks)
+        self.tasks.extend(tasks)
         self.sent_bytes += sum(task.size_bytes for task in tasks)
         self._write(batch_of([(task.page, task.unread) for task in tasks]))
 
     def beat(self) -> int:
         """Return how many times in a row this was asked while the process got nowhere."""
         progress = (self._counter[:COUNTER_BYTES], self._results, self.ready)
-        if progress != self._progress or (self.ready and not self._tasks):
+        if progress != self._progress or (self.ready and not self.tasks):
             self.silent_beats = 0
         else:
             self.silent_beats += 1
@@ -235,7 +226,7 @@ class WorkerProcess:
     def _take_frames(self) -> list[tuple[Task, PageWork | Failed]]:
         received, at = self._received, 0
         results: list[tuple[Task, PageWork | Failed]] = []
-        tasks = self._tasks
+        tasks = self.tasks
         with memoryview(received) as view:
             while len(received) - at >= FRAME.size:
                 size, count = FRAME.unpack_from(received, at)

@@ -21,9 +21,7 @@ from struct import Struct
 from typing import Any, Final
 
 from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LINK_KINDS
-from agent.pipeline.messages.links import Links
-from agent.pipeline.messages.pages import Fetched, PageWork, Processed
-from agent.pipeline.validators import ETAG, MODIFIED
+from agent.pipeline.messages.pages import ETAG, MODIFIED, Fetched, PageWork, page_work
 from shared.archive.capture import Capture, Revisit, RevisitProfile, Truncation
 from shared.archive.cdxj import IndexEntry
 from shared.archive.encode import EncodedCapture
@@ -227,23 +225,8 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
         offset,
         length,
     )
-    processed = Processed(
-        EncodedCapture(data, entry),
-        page.url,
-        page.host,
-        page.address,
-        page.job,
-        page.is_rules,
-        far,
-        note,
-        _validators(validators),
-    )
-    is_embedded = bool(page.link_kind & EMBEDDED)
-    kinds = _kinds(kinds_text, len(found))
-    links = Links(
-        found, page.url, page.job, page.depth + 1, 0, digest, kinds=kinds, is_embedded=is_embedded
-    )
-    return PageWork(processed, links)
+    encoded, kinds = EncodedCapture(data, entry), _kinds(kinds_text, len(found))
+    return page_work(page, encoded, found, kinds, far, note, _validators(validators))
 
 
 def _kinds(text: str, count: int) -> bytes:

@@ -22,15 +22,12 @@ class Launched(Protocol):
     @property
     def pid(self) -> int:
         """The number of the process."""
-        ...
 
     def kill(self) -> None:
         """End the process; one that has ended stays unchanged."""
-        ...
 
     def wait(self) -> int:
         """Wait for its end; return its exit code, or minus the number of a signal."""
-        ...
 
 
 Launch = Callable[[Files], Launched]

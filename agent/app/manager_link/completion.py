@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from agent.app.session.session import CrawlSession
 from agent.link.outbox import Outbox
-from agent.pipeline.scope import Scope
+from agent.modules.server_list.scope import Scope
 from shared.wire.sync import FinishedUnit
 
 __all__ = ["first_unsent", "reportable_units"]

@@ -12,7 +12,7 @@ from typing import Final
 
 from agent.control.drain import Holds
 from agent.pipeline.permit import PermitGate
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.messages import Message
 from shared.windows import Windows
 

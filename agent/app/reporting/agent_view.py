@@ -24,9 +24,8 @@ from agent.link.keys import Identity
 from agent.link.poller import Poller
 from agent.link.report_delivery import Sender
 from agent.modules.assemble import CrawlState
-from agent.modules.counts import StopCounts
+from agent.modules.counts import KindCounts, StopCounts
 from agent.modules.frontier import Wait, WaitReason
-from agent.modules.kind_counts import KindCounts
 from agent.settings.user_agent import version
 from shared.messages import Message
 from shared.wire.sync import (

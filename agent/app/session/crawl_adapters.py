@@ -19,7 +19,7 @@ from agent.app.startup.page_work import page_worker
 from agent.app.startup.settings_mapping import fetch_options, resolver_of, segment_info
 from agent.modules.assemble import CrawlPorts
 from agent.modules.counts import StopCounts
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from agent.settings import Settings
 from shared.naming import AddressRules
 

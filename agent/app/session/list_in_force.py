@@ -12,8 +12,7 @@ from typing import Final
 from agent.adapters.pages.pool import WorkerPages
 from agent.app.session.crawl_adapters import CrawlAdapters
 from agent.modules.assemble import Crawl
-from agent.modules.server_list.list_change import ListChange
-from agent.modules.server_list.list_units import wanted_of
+from agent.modules.server_list.list_change import ListChange, wanted_of
 from agent.pipeline.messages.jobs import ServerList, UnitFinished
 from agent.runners.in_process import InProcessRunner
 from shared.archive.errors import DiskFullError

@@ -18,9 +18,9 @@ from agent.app.session.crawl_adapters import CrawlAdapters
 from agent.app.session.list_in_force import ListInForce
 from agent.app.startup.settings_mapping import blocked_by, crawl_limits, politeness
 from agent.modules.assemble import Crawl
+from agent.modules.server_list.scope import Scope
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.scope import Scope
+from agent.pipeline.ports import Clock
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from agent.settings import Settings

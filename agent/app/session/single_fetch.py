@@ -39,11 +39,9 @@ from agent.modules.server_list.scope import scope_of_jobs
 from agent.pipeline.handler import Output
 from agent.pipeline.messages.hosts import LookUp
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.messages.links import Candidate, Links
-from agent.pipeline.messages.pages import Fetched
-from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.pages import Candidate, Fetched, Links
+from agent.pipeline.messages.requests import Denied, Due, FetchAnswer
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
-from agent.pipeline.messages.turns import Denied, Due
 from agent.settings import Settings
 from shared.archive.capture import Capture
 from shared.naming import AddressRules

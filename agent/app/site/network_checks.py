@@ -26,8 +26,7 @@ from agent.adapters.curl import CurlFetcher
 from agent.app.session.single_fetch import with_contact
 from agent.app.startup.settings_mapping import fetch_options, resolver_of
 from agent.control.doctor import Check
-from agent.pipeline.addresses import pinned
-from agent.pipeline.messages.hosts import LookUp
+from agent.pipeline.messages.hosts import LookUp, pinned
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.settings import Settings
 from agent.settings.texts import is_loopback

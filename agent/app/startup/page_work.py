@@ -14,7 +14,7 @@ from agent.adapters.pages.pool import WorkerPages
 from agent.adapters.pages.worker_start import Files, Launch, Launched, by_command
 from agent.app.startup.settings_mapping import page_limits, worker_options
 from agent.pipeline.messages.pages import Fetched, PageWork
-from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.ports import PageWorker
 from agent.settings import Settings
 
 __all__ = ["page_worker"]

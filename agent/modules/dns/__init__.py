@@ -1,4 +1,4 @@
-"""Addresses of hosts: look-ups, their cache, and outages of the resolver.
+"""Addresses of hosts: look-ups and their cache.
 
 How a name is looked up is left to `agent.adapters.dns`.
 """

@@ -21,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from agent.pipeline.addresses import pinned, stand_in
+from agent.pipeline.messages.hosts import pinned, stand_in
 from shared.host_failures import HostFailure
 
 __all__ = ["HostCache"]
@@ -65,11 +65,6 @@ class HostCache:
     def __len__(self) -> int:
         """Return how many hosts are held, those that expired or were forgotten since included."""
         return sum(part.used for part in (*self._narrow, *self._wide))
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of all tables."""
-        return sum(part.nbytes for part in (*self._narrow, *self._wide))
 
     def put(
         self,
@@ -170,10 +165,6 @@ class _Part:
         self._width = width
         self._bound = bound
         self._make(LEAST_PLACES)
-
-    @property
-    def nbytes(self) -> int:
-        return len(self.words) * self.words.itemsize
 
     def find(self, key: int) -> int:
         """Return where a key's record begins, or minus 1 minus where an empty one for it does."""

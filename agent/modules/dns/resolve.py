@@ -25,11 +25,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agent.modules.dns.host_cache import HostCache
-from agent.modules.dns.resolver_outage import Silence
 from agent.modules.limits import CrawlLimits
+from agent.modules.outage import Silence
 from agent.modules.timing_wheel import TimingWheel
-from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import (
     HostBegun,
     HostFailed,
@@ -38,15 +38,14 @@ from agent.pipeline.messages.hosts import (
     Moved,
     Placed,
     Unreached,
+    pinned,
 )
 from agent.pipeline.messages.jobs import ListChanged
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
+from agent.pipeline.messages.requests import Tick
 from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
-from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.network import Resolver
+from agent.pipeline.ports import Clock, Resolver
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 

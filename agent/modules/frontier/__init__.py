@@ -6,7 +6,7 @@
     dispatch.py       starts requests
     request_end.py    ends requests, and decides about their URLs
     crawl_delay.py    wait of an address after a request
-    backoff.py        addresses in back-off, for restarts and the status
+    backoff.py        addresses in back-off, for restarts and the status; the wall clock
     robots_effects.py effects of a robots.txt, or of its absence, on a host
     queues.py         addresses, their hosts, and the hosts' jobs
     queue_window.py   the part of a job's queues that is in memory
@@ -14,9 +14,7 @@
     completion.py     finished jobs
     host_move.py      a host that changes its address, between partitions
     host_waits.py     hosts that wait for their next request, and why, for the status
-    outage.py         outages of the network, told apart from dead hosts
     dormant.py        jobs whose addresses have no place in memory yet
-    wall_clock.py     the wall clock, for what outlives the process
 
 Invariant: an address has one token. It is out from the start of a request (`due`, `rules_due`)
 until its end (`ended`, `denied`), and after an end it rests for its interval; so two requests to
@@ -26,7 +24,7 @@ Source: seed 000, section 5.2.1; seed 002 (Mercator); seed 004, 5.1.4.
 """
 
 from agent.modules.frontier.backoff import BackedOff
-from agent.modules.frontier.handler import Frontier
+from agent.modules.frontier.handler import CrawlState, Frontier
 from agent.modules.frontier.host_waits import Wait, WaitReason
 
-__all__ = ["BackedOff", "Frontier", "Wait", "WaitReason"]
+__all__ = ["BackedOff", "CrawlState", "Frontier", "Wait", "WaitReason"]

@@ -13,15 +13,12 @@ from typing import Final
 
 from agent.modules.frontier.crawl_delay import is_first_fault, is_strike
 from agent.modules.frontier.queues import AddressQueue, HostQueue
-from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.retry import ANSWERED
-from agent.pipeline.messages.requests import FetchAnswer
-from agent.pipeline.messages.turns import Tick
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import Rest
+from agent.pipeline.ledger import Ledger, Rest
+from agent.pipeline.messages.requests import FetchAnswer, Tick
 from shared.frozen import frozen
 
-__all__ = ["SHOWN", "BackedOff", "BackingOff"]
+__all__ = ["SHOWN", "BackedOff", "BackingOff", "WallClock"]
 
 SHOWN: Final = 10
 REMEMBERED_MS: Final = 86_400_000
@@ -151,3 +148,25 @@ class BackingOff:
 def _of_host(name: str) -> str:
     """Return under what the ledger keeps the rest of a host; no address is written so."""
     return f"host {name}"
+
+
+class WallClock:
+    """Turns times of the monotonic clock into times of the wall clock, and back."""
+
+    def __init__(self) -> None:
+        """Know nothing, until the first tick."""
+        self.known = False
+        self._ahead_s = 0.0  # of the monotonic one
+
+    def tell(self, tick: Tick) -> None:
+        """Learn what the two clocks say."""
+        self.known = True
+        self._ahead_s = tick.epoch_ms / 1000 - tick.now_s
+
+    def epoch_ms(self, at_s: float) -> int:
+        """Return a time of the monotonic clock as milliseconds since 1970."""
+        return round((at_s + self._ahead_s) * 1000)
+
+    def at_s(self, epoch_ms: int) -> float:
+        """Return a time of the wall clock as the monotonic one will show it, if it is not set."""
+        return epoch_ms / 1000 - self._ahead_s

@@ -69,11 +69,11 @@ class JobCompletion:
         """Return the end of a job without a URL of which nothing is awake."""
         row = self._registry.ledger.job(job.number)
         if row is None or not row.address:
-            return _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
+            return UnitFinished.of(job, host_of(job.unit), "nothing to fetch")
         reason, failure = COMPLETE, None
         if row.pages and not row.kept and not job.is_piece:
             reason, failure = "unreachable: no page answered", HostFailure.UNREACHABLE
-        return _finished(job, row.host, row.pages, row.response_bytes, reason, failure)
+        return UnitFinished.of(job, row.host, reason, failure, row.pages, row.response_bytes)
 
     def _finished(self, queue: JobQueue, reason: str) -> UnitFinished:
         """Return the end of a job that was awake."""
@@ -83,9 +83,8 @@ class JobCompletion:
             failure = None
         elif not queue.stopped and self._no_page(queue):
             failure = HostFailure.UNREACHABLE
-        return _finished(
-            queue.job, queue.host.name, queue.pages, queue.response_bytes, reason, failure
-        )
+        host, pages, size_bytes = queue.host.name, queue.pages, queue.response_bytes
+        return UnitFinished.of(queue.job, host, reason, failure, pages, size_bytes)
 
     def _reason(self, queue: JobQueue) -> str:
         """Return why a job is done; "": it is not."""
@@ -123,16 +122,3 @@ class JobCompletion:
         if row is None or not row.pages or row.kept > queue.faults:
             return ""
         return f"unreachable: {queue.trouble or 'no page answered'}"
-
-
-def _finished(
-    job: Job,
-    host: str,
-    pages: int,
-    response_bytes: int,
-    reason: str,
-    failure: HostFailure | None = None,
-) -> UnitFinished:
-    return UnitFinished(
-        job.number, job.unit, host, job.kind, job.round, pages, response_bytes, reason, failure
-    )

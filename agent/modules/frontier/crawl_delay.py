@@ -86,18 +86,6 @@ class Pace:
             # but for a logarithm.
             self._until_next_look = max(self._enough, len(speeds) // 10)
 
-    def rest_s(
-        self,
-        address: AddressQueue,
-        host: HostQueue | None,
-        ended: FetchAnswer,
-        *,
-        ours: bool = False,
-    ) -> float:
-        """Return how long an address rests after a request, and remember its strikes."""
-        rest = self.backoff_s(address, host, ended, ours=ours)
-        return max(rest, self.asked_s(ended))
-
     def asked_s(self, ended: FetchAnswer) -> float:
         """Return the wait of a server's `Retry-After`, cut to the limit."""
         return min(ended.retry_after_s or 0.0, self.politeness.retry_after_cap_s)

@@ -11,13 +11,13 @@ import heapq
 from collections.abc import Iterator
 from typing import Final
 
-from agent.modules.frontier.outage import ASKED
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.registry import Registry
+from agent.modules.outage import ASKED
 from agent.pipeline.handler import Output
+from agent.pipeline.ledger import QueuedUrl
+from agent.pipeline.messages.requests import Due, Tick
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Due, Tick
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from shared.urls import canonical
 
 __all__ = ["Starts"]

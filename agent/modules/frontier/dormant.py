@@ -135,16 +135,14 @@ class Dormant:
             self._first = number
         before = self._first - number
         if before > 0:
-            self._keys[:0] = array("q", bytes(8 * before))
-            self._work[:0] = array("f", bytes(4 * before))
-            self._since[:0] = array("f", bytes(4 * before))
+            for values in (self._keys, self._work, self._since):
+                values[:0] = array(values.typecode, bytes(values.itemsize * before))
             self._first = number
         place = number - self._first
         room = place + 1 - len(self._keys)
         if room > 0:
-            self._keys.frombytes(bytes(8 * room))
-            self._work.frombytes(bytes(4 * room))
-            self._since.frombytes(bytes(4 * room))
+            for values in (self._keys, self._work, self._since):
+                values.frombytes(bytes(values.itemsize * room))
         return place
 
     def _look(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Final, TypeVar
 
@@ -25,20 +25,19 @@ from agent.modules.frontier.registry import Registry
 from agent.modules.frontier.request_end import NO_CONNECTION, Endings
 from agent.modules.frontier.robots_effects import Rulings
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.server_list.scope import Scope
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HandedOver, HostBegun, Moved, Placed, Unreached
 from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed
 from agent.pipeline.messages.pages import Processed
-from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.requests import Denied, FetchAnswer, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesKnown, RulesRedirected
-from agent.pipeline.messages.turns import Denied, Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.scope import Scope
-from shared.frozen import frozen
+from shared.messages import Message
 from shared.urls import host_of
 
-__all__ = ["Frontier", "FrontierState"]
+__all__ = ["CrawlState", "Frontier"]
 
 DENIALS_A_TICK: Final = 100  # URLs that robots.txt forbids cost no rest, but time: up to 5 ms
 
@@ -60,18 +59,23 @@ def _then_begun(
     return handle_then_begun
 
 
-@frozen
-class FrontierState:
-    """Figures of the frontier for the status."""
+@dataclass(slots=True)
+class CrawlState:
+    """Activity, for the status and the sync. The frontier knows the upper part."""
 
-    jobs: int  # placed and not finished
-    addresses: int
-    active: int  # that have one of the parallel places
-    in_flight: int  # tokens that are out
-    under_way: int  # pages fetched or being fetched, not kept yet
-    backing_off: int  # addresses that rest longer because of errors, 429, 503 or Retry-After
-    backed_off: tuple[BackedOff, ...]  # some of them
-    told_to_wait: tuple[BackedOff, ...]  # by hosts that others fetch from too
+    jobs: int = 0  # placed and not finished
+    addresses: int = 0
+    active: int = 0  # addresses that have one of the parallel places
+    in_flight: int = 0  # requests: tokens that are out
+    under_way: int = 0  # pages fetched or being fetched, not kept yet
+    backing_off: int = 0  # addresses that rest longer because of errors, 429, 503 or Retry-After
+    backed_off: tuple[BackedOff, ...] = ()  # some of them
+    told_to_wait: tuple[BackedOff, ...] = ()  # by hosts that others fetch from too
+
+    queued: int = 0  # URLs of all jobs, those under way too
+    look_ups: int = 0
+    unanswered: int = 0  # hosts without an address, as name servers did not answer; asked again
+    paused: Message | None = None  # why nothing is fetched, as far as the modules know
 
 
 class Frontier:
@@ -130,10 +134,10 @@ class Frontier:
         """Return when the next rest is over, as far as that is within so long; else `inf`."""
         return self._registry.turns.next_s(within_s)
 
-    def state(self) -> FrontierState:
+    def state(self) -> CrawlState:
         """Return what the status shows; costs the same however much there is."""
         registry = self._registry
-        return FrontierState(
+        return CrawlState(
             jobs=len(registry.jobs) + registry.dormant.jobs,
             addresses=len(registry.addresses) + registry.dormant.addresses,
             active=registry.turns.active,

@@ -13,8 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import LEVELS, QueuedUrl
+from agent.pipeline.ledger import LEVELS, Ledger, QueuedUrl
 
 __all__ = ["Front"]
 

@@ -17,11 +17,10 @@ from typing import Any, Literal
 
 from agent.modules.frontier.linked_queue import Line
 from agent.modules.frontier.queue_window import Front
+from agent.pipeline.ledger import Ledger, QueuedUrl
 from agent.pipeline.messages.jobs import Job, UnitClosed
+from agent.pipeline.messages.requests import Due
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Due
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from shared.host_failures import HostFailure
 
 __all__ = ["AddressQueue", "HostQueue", "JobQueue"]

@@ -11,20 +11,18 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
-from agent.modules.frontier.backoff import BackedOff, BackingOff
+from agent.modules.frontier.backoff import BackedOff, BackingOff, WallClock
 from agent.modules.frontier.crawl_delay import Pace
 from agent.modules.frontier.dormant import Dormant, key_of
-from agent.modules.frontier.outage import Outage
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.scheduler import Turns
-from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import CrawlLimits
+from agent.modules.outage import Outage
+from agent.modules.server_list.scope import Scope
+from agent.pipeline.ledger import JobRow, Ledger, OpenJob, QueuedUrl
 from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.requests import Due
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Due
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import JobRow, OpenJob, QueuedUrl
-from agent.pipeline.scope import Scope
 from shared.host_failures import HostFailure
 
 __all__ = ["Registry"]

@@ -26,9 +26,8 @@ from agent.modules.retry import (
 from agent.pipeline.handler import Output
 from agent.pipeline.messages.jobs import UnitClosed
 from agent.pipeline.messages.pages import Processed
-from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.requests import Denied, Due, FetchAnswer
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Denied, Due
 from shared.host_failures import HostFailure
 from shared.plurals import with_plurals
 

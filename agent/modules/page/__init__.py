@@ -10,10 +10,8 @@
     documents/         links of other documents: feeds, sitemaps, PDF, Office, DASH, XML
     found_references.py references of a page's elements, with their kinds
     links.py           references to links
-    addresses.py       a reference to a canonical URL, in the document's encoding
-    reference_cache.py references of earlier pages
+    addresses.py       a reference to a canonical URL, in the document's encoding, and their memory
     validators.py      ETag and Last-Modified for conditional requests
-    cpu_budget.py      processor time of readers without their own bounds
 
 Pure and picklable on both sides: this runs wherever the page worker lives. Nothing a site sends
 raises; what goes wrong becomes a note of the page.

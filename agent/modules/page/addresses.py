@@ -2,6 +2,12 @@
 
 Browsers write the query of a link in the encoding of the page, so `?q=` with Japanese text leads
 elsewhere on a Shift_JIS page than on one in UTF-8; the rest of a URL is always UTF-8.
+
+What references name is remembered from page to page, for the pages of one folder share most of
+them: only what depends on nothing but the folder, so not `?page=2`, nor what the page's encoding
+changes. Invariant: bounded whatever comes: at most `MAX_REMEMBERED` references and folders, each of
+them and its URL of at most `MAX_CHARACTERS`. When they are full all are forgotten, which costs less
+than to know which of them was of use.
 Source: WHATWG URL, 4.4 (query state) and WHATWG Encoding, 7 (encode or fail).
 """
 
@@ -14,11 +20,17 @@ from typing import Final
 from urllib.parse import urljoin
 
 from agent.modules.page.encodings import encoded
-from agent.modules.page.reference_cache import UNKNOWN, folder_memory, remember
 from shared.errors import UrlError
 from shared.urls import crawlable
 
-__all__ = ["MAX_REFERENCE_CHARACTERS", "Addresses", "encoded_query", "joined"]
+__all__ = [
+    "MAX_REFERENCE_CHARACTERS",
+    "Addresses",
+    "encoded_query",
+    "folder_memory",
+    "forget_references",
+    "joined",
+]
 
 MAX_REFERENCE_CHARACTERS: Final = 8192
 """Longer ones are `data:` URLs and traps; no segment could name their page."""
@@ -42,6 +54,19 @@ _UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be", "replacement")
 
 _REMOVED: Final = {ord(one): None for one in "\t\n\r"}
 _AT_THE_END: Final = "".join(map(chr, range(0x21)))
+
+MAX_REMEMBERED: Final = 16_384
+"""About 5 MB, at the very most 20."""
+
+MAX_CHARACTERS: Final = 400
+
+_UNKNOWN: Final = "?"
+"""Placeholder of a URL that is not remembered; no URL is equal to it."""
+
+Memory = dict[str, str | None]
+
+_folders: dict[str, Memory] = {}
+_count = 0
 
 
 class Addresses:
@@ -89,11 +114,11 @@ class Addresses:
         known = folder_memory(self._folder)
         urls: dict[str, int] = {}
         for reference, kind in given.items():
-            url = known.get(reference, UNKNOWN)
-            if url is UNKNOWN:
+            url = known.get(reference, _UNKNOWN)
+            if url is _UNKNOWN:
                 url = self._named(reference)
                 if reference[:1] not in _OF_THE_PAGE and reference.isascii():
-                    remember(known, reference, url)
+                    _remember(known, reference, url)
             if url is None or url in urls or reference.isspace():
                 continue
             if len(urls) >= most:
@@ -170,3 +195,35 @@ def joined(base: str, reference: str) -> str:
         return urljoin(base.strip(), reference.strip())
     except ValueError:
         return reference
+
+
+def folder_memory(folder: str) -> Memory:
+    """Return what references in a folder are known to name; changed by `_remember` alone."""
+    known = _folders.get(folder)
+    if known is None:
+        known = {}
+        if len(folder) <= MAX_CHARACTERS:
+            _count_one()
+            _folders[folder] = known
+    return known
+
+
+def _remember(known: Memory, reference: str, url: str | None) -> None:
+    """Enter what a reference names into the memory of its folder."""
+    if len(reference) <= MAX_CHARACTERS and (url is None or len(url) <= MAX_CHARACTERS):
+        _count_one()
+        known[reference] = url
+
+
+def forget_references() -> None:
+    """Forget all."""
+    global _count
+    _folders.clear()
+    _count = 0
+
+
+def _count_one() -> None:
+    global _count
+    if _count >= MAX_REMEMBERED:
+        forget_references()
+    _count += 1

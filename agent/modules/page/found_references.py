@@ -16,11 +16,10 @@ from agent.modules.page.header_links import (
     leads_on_by_header,
     relation_kind,
 )
+from agent.modules.page.html.attribute_values import refresh_target, srcset_urls
 from agent.modules.page.html.complex_links import complex_references
 from agent.modules.page.html.markup import Item, Markup, links_of_markup
-from agent.modules.page.html.refresh import refresh_target
 from agent.modules.page.html.script_strings import strings_of
-from agent.modules.page.html.srcset import srcset_urls
 from agent.modules.page.html.text_links import Reference
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 

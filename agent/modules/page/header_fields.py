@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from agent.modules.page.html.srcset import srcset_urls
+from agent.modules.page.html.attribute_values import srcset_urls
 
 __all__ = ["field_values", "header_charset", "link_targets", "lowered"]
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from agent.modules.page.header_fields import field_values, link_targets, lowered
-from agent.modules.page.html.refresh import refresh_target
-from agent.modules.page.html.text_links import Reference
+from agent.modules.page.html.attribute_values import refresh_target
+from agent.modules.page.html.text_links import Reference, with_kind
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["HOSTS_ONLY", "header_references", "leads_on_by_header", "relation_kind"]
@@ -52,14 +52,12 @@ def header_references(header: bytes) -> Iterator[Reference]:
         for target, relations in link_targets(value):
             if relations.isdisjoint(HOSTS_ONLY):
                 yield target, relation_kind(LinkKind.HEADER, relations)
-    for value in field_values(header, "Content-Location"):
-        yield value, LinkKind.HEADER
+    yield from with_kind(field_values(header, "Content-Location"), LinkKind.HEADER)
     for value in field_values(header, "Speculation-Rules"):
         for match in _QUOTED.finditer(value):
             yield match[1], LinkKind.HEADER
     for name in ("SourceMap", "X-SourceMap"):
-        for value in field_values(header, name):
-            yield value, LinkKind.SOURCE_MAP
+        yield from with_kind(field_values(header, name), LinkKind.SOURCE_MAP)
 
 
 def relation_kind(kind: LinkKind, relations: frozenset[str]) -> int:

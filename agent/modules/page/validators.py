@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from agent.modules.page.body_kinds import is_data, may_be_document, may_hold_links
 from agent.modules.page.header_fields import field_values
-from agent.pipeline.validators import ETAG, MODIFIED
+from agent.pipeline.messages.pages import ETAG, MODIFIED
 from shared.archive.capture import Capture
 from shared.archive.encode import payload_digest
 

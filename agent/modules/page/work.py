@@ -23,8 +23,9 @@ from agent.modules.page.body_kinds import (
     may_hold_links,
 )
 from agent.modules.page.documents.documents import document_references
-from agent.modules.page.documents.link_lists import MAX_LIST_BYTES, Listed, list_of
+from agent.modules.page.documents.link_lists import MAX_LIST_BYTES, list_of
 from agent.modules.page.documents.xml_documents import stylesheet_of_xml
+from agent.modules.page.documents.xml_lists import Listed
 from agent.modules.page.encodings.charset import charset_of
 from agent.modules.page.found_references import references_within
 from agent.modules.page.header_fields import field_values, lowered
@@ -36,8 +37,7 @@ from agent.modules.page.links import PageLinks, links_of, links_of_document
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.request import REDIRECTS
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
-from agent.pipeline.messages.links import INDEXED_DEPTH, Links
-from agent.pipeline.messages.pages import Fetched, PageWork, Processed
+from agent.pipeline.messages.pages import INDEXED_DEPTH, Fetched, PageWork, page_work
 from shared.archive.content_coding import decode_content
 from shared.archive.encode import encode_capture
 from shared.archive.http_block import content_type_of, header_value
@@ -100,25 +100,9 @@ def finished(done: PageRead) -> PageWork:
     capture = settled(page.capture)
     if note:
         capture = replace(capture, extra={**capture.extra, NOTE_FIELD: note})
-    encoded = encode_capture(capture)
-    # By place: names would cost a dictionary for each.
-    digest, is_embedded = encoded.payload_digest, bool(page.link_kind & EMBEDDED)
-    kinds = done.found.kinds
-    links = Links(
-        urls, page.url, page.job, page.depth + 1, 0, digest, kinds=kinds, is_embedded=is_embedded
-    )
-    processed = Processed(
-        encoded,
-        page.url,
-        page.host,
-        page.address,
-        page.job,
-        page.is_rules,
-        _outward(urls, page),
-        note,
-        None if page.is_rules else validators_of(capture, leads_on=bool(urls or note)),
-    )
-    return PageWork(processed, links)
+    validators = None if page.is_rules else validators_of(capture, leads_on=bool(urls or note))
+    encoded, kinds = encode_capture(capture), done.found.kinds
+    return page_work(page, encoded, urls, kinds, _outward(urls, page), note, validators)
 
 
 def _outward(urls: tuple[str, ...], page: Fetched) -> tuple[str, ...]:

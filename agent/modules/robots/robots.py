@@ -29,10 +29,10 @@ from agent.modules.robots.robots_rules import Rules
 from agent.modules.robots.robots_txt import parse_in_portions
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages.links import SITEMAP_DEPTH, Links
+from agent.pipeline.messages.pages import SITEMAP_DEPTH, Links
+from agent.pipeline.messages.requests import Denied, Due, Tick
 from agent.pipeline.messages.robots import RulesFetched, RulesKnown
-from agent.pipeline.messages.turns import Denied, Due, Tick
-from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports import Clock
 from shared.errors import UrlError
 from shared.frozen import frozen
 from shared.plurals import with_plurals
@@ -192,11 +192,9 @@ class Robots:
         reason = _unreachable(fetched)
         before = self._known.get(fetched.host, now)
         if before is None:
-            return "known", RulesKnown(
-                fetched.host, fetched.address, now, None, all_denied=True, reason=reason
-            )
+            return _denied(fetched, now, reason)
         # A page allowed an hour ago is not forbidden because a server is down now.
-        return self._say(fetched, before.rules, now + self._limits.rules_retry_s)
+        return _known(fetched, before.rules, now + self._limits.rules_retry_s)
 
     def _learn(self, fetched: RulesFetched, rules: Rules) -> Output:
         now = self._clock.monotonic_s()
@@ -206,18 +204,17 @@ class Robots:
                 f"its robots.txt takes the room of {rules.size} rules, of {limits.long_rules} for "
                 "all long ones, and hosts in work need the rest; it is asked again later"
             )
-            return "known", RulesKnown(
-                fetched.host, fetched.address, now, None, all_denied=True, reason=reason
-            )
-        return self._say(fetched, rules, now + limits.rules_s)
+            return _denied(fetched, now, reason)
+        return _known(fetched, rules, now + limits.rules_s)
 
-    def _say(self, fetched: RulesFetched, rules: Rules, until_s: float) -> Output:
-        return "known", RulesKnown(
-            fetched.host,
-            fetched.address,
-            until_s,
-            rules.crawl_delay_s,
-        )
+
+def _known(fetched: RulesFetched, rules: Rules, until_s: float) -> Output:
+    return "known", RulesKnown(fetched.host, fetched.address, until_s, rules.crawl_delay_s)
+
+
+def _denied(fetched: RulesFetched, now_s: float, reason: str) -> Output:
+    host, address = fetched.host, fetched.address
+    return "known", RulesKnown(host, address, now_s, None, all_denied=True, reason=reason)
 
 
 def _unreachable(fetched: RulesFetched) -> str:

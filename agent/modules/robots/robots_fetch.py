@@ -8,21 +8,19 @@ Source: RFC 9309, 2.3.1.2 (five redirects, also to other hosts), 2.5 (500 KiB).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from agent.modules.limits import CrawlLimits
 from agent.modules.page.header_fields import field_values
 from agent.modules.redirect_chain import cookies_for, next_step
-from agent.modules.request import REDIRECTS, redirect_target
+from agent.modules.request import REDIRECTS, RequestModule, redirect_target
 from agent.modules.retry import ANSWERED, UNTOUCHED
 from agent.modules.robots.robots_txt import MAX_BYTES
-from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.hosts import pinned
 from agent.pipeline.messages.pages import Fetched
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesRedirected
-from agent.pipeline.ports.network import Fetcher
 from shared.archive.content_coding import GZIP, decode_content, is_text
 from shared.urls import host_of
 
@@ -31,24 +29,8 @@ __all__ = ["RulesFetch"]
 NO_RULES: Final = 404  # what a robots.txt behind too many redirects counts as
 
 
-class RulesFetch:
+class RulesFetch(RequestModule):
     """The module `rules_fetch`."""
-
-    def __init__(
-        self, fetcher: Fetcher, limits: CrawlLimits, done: Callable[[FetchAnswer], None]
-    ) -> None:
-        """Take the door to the network.
-
-        done: where an answer goes, to arrive at the input `answer`.
-        """
-        self._fetcher = fetcher
-        self._limits = limits
-        self._done = done
-        self.in_flight = 0
-
-    def retune(self, limits: CrawlLimits) -> None:
-        """Go by other limits, as the frontier does: both judge which attempt is the last."""
-        self._limits = limits
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""

@@ -37,11 +37,6 @@ class Buckets:
         self._short = tag_bits == 32
         self._table = np.zeros((buckets, WAYS), np.uint32 if self._short else np.uint64)
 
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of the table."""
-        return int(self._table.nbytes)
-
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys; return for each whether it was known."""
         once = dict.fromkeys(keys, False)

@@ -21,38 +21,24 @@ Flags: TypeAlias = NDArray[np.bool_]
 class Seen(Protocol):
     """Meets keys, and tells which of them it had met."""
 
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of memory that are in use now."""
-        ...
-
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet 64-bit keys, signed or not, in order; return for each whether it was known.
 
         A key that comes twice in one call is known the second time.
         """
-        ...
 
     def forget(self, key: int) -> None:
         """Take a key out that was met in the last call; it is new again."""
-        ...
 
 
 class Filter(Protocol):
     """Takes keys that leave a `Seen`, a batch at a time; may forget and may be wrong."""
 
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of memory in use."""
-        ...
-
     def knows(self, keys: Keys) -> Flags:
         """Return for each key whether it counts as known."""
-        ...
 
     def add(self, keys: Keys) -> None:
         """Remember keys, in order."""
-        ...
 
 
 def as_keys(keys: Sequence[int]) -> Keys:

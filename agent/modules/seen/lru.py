@@ -1,24 +1,41 @@
-"""The last keys that were met, alone or before a filter.
+"""The last keys that were met: two generations of a set, or an LRU alone or before a filter.
 
 Seed 003, figure 4: a key that is met moves to the front; one that is pushed out at the end goes
 into the filter. What neither knows is new.
 
+Promise of `Generations`: no false positive; the last `size / 2` different keys are known.
 Promise of `Lru`: no false positive; the last `size` different keys are known. `Layered` adds the
 filter's mistakes, but never about the last `size` keys.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
 from collections.abc import Sequence
 
 import numpy as np
 
-from agent.modules.seen.generations import INTEGER_BYTES
+from agent.modules.recent_memory import Recent
 from agent.modules.seen.interface import Filter, as_keys
 
-__all__ = ["Layered", "Lru"]
+__all__ = ["Generations", "Layered", "Lru"]
+
+
+class Generations:
+    """Two generations of a Python set (`agent.modules.recent_memory`). Fulfils `Seen`."""
+
+    def __init__(self, size: int) -> None:
+        """size: keys that are remembered at most."""
+        self._recent = Recent(size)
+
+    def meet(self, keys: Sequence[int]) -> list[bool]:
+        """Meet keys; return for each whether it was known."""
+        add = self._recent.add
+        return [not add(key) for key in keys]
+
+    def forget(self, key: int) -> None:
+        """Take a key out."""
+        self._recent.forget(key)
 
 
 class Lru:
@@ -28,11 +45,6 @@ class Lru:
         """size: keys that are remembered."""
         self.size = max(1, size)
         self._keys: OrderedDict[int, None] = OrderedDict()
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of the list, its table and its integers."""
-        return sys.getsizeof(self._keys) + INTEGER_BYTES * len(self._keys)
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys; return for each whether it was known."""
@@ -65,11 +77,6 @@ class Layered:
         """size: of the LRU. behind: takes what leaves it."""
         self._first = Lru(size)
         self._behind = behind
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of both."""
-        return self._first.nbytes + self._behind.nbytes
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys; return for each whether it was known."""

@@ -13,11 +13,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import Final
 
 __all__ = ["Pairs"]
-
-KEY_BYTES: Final = 8
 
 
 class Pairs:
@@ -30,11 +27,6 @@ class Pairs:
         self._places = array("q", [0]) * places
         self._clear(0)
         self._clear(1)
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of the table."""
-        return KEY_BYTES * len(self._places)
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys, each of -2^63 to 2^63 - 1; return for each whether it was known."""

@@ -1,4 +1,7 @@
-"""A new list beside the jobs that are held: what must change, a slice at a time.
+"""A new list, read from its lines, beside the jobs that are held: what must change, in slices.
+
+To read the lines needs neither the ledger nor the loop: of a million it takes ten seconds, in a
+thread.
 
 A unit that is there in the same round and kind continues as the same job (to fetch pages again: if
 they are the same pages). Jobs that left the list or continue under other orders come first, then
@@ -14,14 +17,20 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Final
 
-from agent.modules.server_list.list_units import Wanted
-from agent.pipeline.messages.jobs import Job, ListSlice
-from agent.pipeline.ports.ledger import Ledger
+from agent.modules.counts import StopCounts
+from agent.pipeline.ledger import Ledger
+from agent.pipeline.messages.jobs import Job, ListSlice, ServerList
+from shared.errors import UrlError
+from shared.units import UnitIndex, is_unit, unit_key
+from shared.urls import canonical
+from shared.wire.orders import Order
 
-__all__ = ["CHANGES", "ListChange"]
+__all__ = ["CHANGES", "ListChange", "Want", "Wanted", "wanted_of"]
 
 CHANGES: Final = 40
 """Jobs that begin, end or change in a slice: some 0.2 ms each, with all that follows."""
@@ -33,7 +42,7 @@ class ListChange:
     def __init__(self, ledger: Ledger, wanted: Wanted) -> None:
         self._ledger = ledger
         self._wanted = wanted
-        self._shares_hosts = wanted.shares_hosts
+        self._slice = partial(ListSlice, shares_hosts=wanted.shares_hosts)
         self.finished = array("q")
         """Numbers of the jobs that continue though they are done: the manager does not know it."""
 
@@ -92,19 +101,74 @@ class ListChange:
                 begun.append((want.job(unit, self._wanted.round), want.order.referer))
         return self._slice(ended=tuple(numbers), begun=tuple(begun))
 
-    def _slice(
-        self,
-        *,
-        ended: tuple[int, ...] = (),
-        altered: tuple[Job, ...] = (),
-        begun: tuple[tuple[Job, str | None], ...] = (),
-        last: bool = False,
-    ) -> ListSlice:
-        return ListSlice(ended, altered, begun, self._shares_hosts, last)
-
 
 def _goes_on(before: Job, job: Job) -> bool:
     """Return whether a job of the new list equals the present one. A refetch compares its pages."""
     if (before.round, before.kind) != (job.round, job.kind):
         return False
     return job.kind != "refetch" or before.start_pages == job.start_pages
+
+
+@dataclass(slots=True)
+class Want:
+    """Order of a list for one unit; its last line counts."""
+
+    order: Order
+    start_pages: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def job(self, unit: str, round_number: int, number: int = 0) -> Job:
+        """Return the job that does this; number 0: it has none yet."""
+        order = self.order
+        return Job(
+            number,
+            unit,
+            order.kind,
+            round_number,
+            order.max_transfer,
+            order.interval_ms,
+            order.excepted,
+            tuple(self.start_pages),
+            order.share,
+        )
+
+
+@dataclass(slots=True)
+class Wanted:
+    """A whole list, by unit, in its order. skipped: counts lines that mean nothing here."""
+
+    round: int
+    units: dict[str, Want] = field(default_factory=dict)
+    skipped: StopCounts = field(default_factory=StopCounts)
+
+    @property
+    def shares_hosts(self) -> bool:
+        """Return whether any unit is a piece of a split host."""
+        return any(
+            want.order.share > 0 and want.order.kind == "crawl" for want in self.units.values()
+        )
+
+
+def wanted_of(server_list: ServerList) -> Wanted:
+    """Return what a list wants; a start page belongs to the longest unit that holds it."""
+    wanted = Wanted(server_list.head.round or 0)
+    pages: list[tuple[str, str | None]] = []
+    for order in server_list.orders:
+        try:
+            url = canonical(order.url)
+            if not is_unit(url):
+                pages.append((url, order.referer))
+                continue
+            wanted.units[unit_key(url)] = Want(order)
+            top = url[: url.index("/", 8)]
+            pages += ((canonical(top + path), referer) for path, referer in order.starts)
+            pages += ((canonical(top + path), None) for path in order.only)
+        except UrlError as error:
+            wanted.skipped.add("list: no URL to crawl", str(error))
+    index = UnitIndex(wanted.units)
+    for url, referer in pages:
+        unit = index.unit_of(url)
+        if unit is None:
+            wanted.skipped.add("list: start page of no unit of the list", url)
+        else:
+            wanted.units[unit].start_pages.append((url, referer))
+    return wanted

@@ -19,18 +19,19 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import field
 from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.scope import Scope
+from shared.frozen import frozen
 from shared.units import UnitIndex, is_whole_host
 from shared.urls import host_of
 
-__all__ = ["Finished", "JobsHeld", "UnitsHeld", "scope_of", "scope_of_jobs"]
+__all__ = ["Finished", "JobsHeld", "Scope", "UnitsHeld", "scope_of", "scope_of_jobs"]
 
 JOBS_REMEMBERED: Final = 4096  # orders that were read from the ledger lately
 PACKED: Final = 1 << 14
@@ -249,6 +250,27 @@ class Finished(AbstractSet[str]):
     @classmethod
     def _from_iterable(cls, units: Iterable[T]) -> AbstractSet[T]:
         return frozenset(units)  # what `-` and `&` make of it
+
+
+@frozen
+class Scope:
+    """Scope of the agent: the job of each page.
+
+    finished: units whose job is done, so that nothing of them is fetched again. resting: pieces of
+    split hosts of which nothing is left to fetch, and which only a list wakes again.
+    A process has one scope. `seed` changes it in place, and `ListChanged` reports each change:
+    a copy for each unit that is done would cost more and more.
+    """
+
+    units: UnitsHeld
+    jobs: JobsHeld  # by unit
+    finished: AbstractSet[str]
+    resting: set[str] = field(default_factory=set)
+
+    def job_of(self, url: str) -> Job | None:
+        """Return the job whose unit is the longest that holds a canonical URL, or None."""
+        unit = self.units.unit_of(url)
+        return None if unit is None else self.jobs.get(unit)
 
 
 def scope_of(ledger: Ledger) -> Scope:

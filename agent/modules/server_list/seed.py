@@ -18,12 +18,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from agent.modules.server_list.scope import Scope
 from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HostFailed
 from agent.pipeline.messages.jobs import Job, ListChanged, ListSlice, UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Links
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.scope import Scope
+from agent.pipeline.messages.pages import Links
 from shared.urls import canonical, host_of
 
 __all__ = ["Seed"]
@@ -38,17 +38,12 @@ class Seed:
     def __init__(self, ledger: Ledger, scope: Scope) -> None:
         """Take up the list in force."""
         self._ledger = ledger
-        self._scope = scope
+        self.scope = scope  # what the agent holds now
         self.shares_hosts = ledger.shares_hosts()
         self.probes_finished = 0  # since the process started, and those that it found finished
         self._count_probes(scope.finished)
         self._closing: dict[str, set[int]] = {}  # by host: jobs of which a frontier has something
         self._held_back: dict[str, list[UnitClosed]] = {}  # by host: until those are closed
-
-    @property
-    def scope(self) -> Scope:
-        """Return what the agent holds now."""
-        return self._scope
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""
@@ -95,7 +90,7 @@ class Seed:
             if job.kind != "refetch" and (not job.is_piece or job.unit == host_of(job.unit)):
                 yield "links", Links((canonical(job.unit),), referer, 0, 0)
         for unit, pages in new_pages.items():
-            if unit not in self._scope.finished:
+            if unit not in self.scope.finished:
                 for url, referer in pages:
                     yield "links", Links((url,), referer, 0, 0)
 
@@ -111,30 +106,30 @@ class Seed:
             if row.finished or not row.address:
                 closed.add(number)
             self._ledger.drop_job(number)
-            self._scope.units.end(row.job.unit)
-            self._scope.jobs.forget(number)
-            self._scope.resting.discard(row.job.unit)
+            self.scope.units.end(row.job.unit)
+            self.scope.jobs.forget(number)
+            self.scope.resting.discard(row.job.unit)
         return ended, closed
 
     def _alter(self, job: Job) -> list[tuple[str, str | None]]:
         """Put a job under other orders; return the start pages that it did not have before."""
-        before = self._scope.jobs[job.unit]
+        before = self.scope.jobs[job.unit]
         self._ledger.open_job(job)
-        self._scope.jobs.forget(job.number)
+        self.scope.jobs.forget(job.number)
         known = {url for url, _ in before.start_pages}
         return [page for page in job.start_pages if page[0] not in known]
 
     def _begin(self, job: Job) -> Job:
         job = replace(job, number=self._ledger.new_job_number())
         self._ledger.open_job(job)
-        self._scope.units.begin(job.number, job.unit)
+        self.scope.units.begin(job.number, job.unit)
         return job
 
     def _wakes(self, job: Job, new_pages: Iterable[object]) -> bool:
         """Return whether a job ends its rest: it may have something to fetch."""
-        if job.unit not in self._scope.resting or not new_pages:
+        if job.unit not in self.scope.resting or not new_pages:
             return False
-        self._scope.resting.discard(job.unit)
+        self.scope.resting.discard(job.unit)
         return True
 
     def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
@@ -161,49 +156,40 @@ class Seed:
                     yield "closed", held_back
 
     def _count_probes(self, units: Iterable[str]) -> None:
-        jobs = self._scope.jobs
+        jobs = self.scope.jobs
         self.probes_finished += sum(jobs[unit].kind != "crawl" for unit in units)
 
     def _failed(self, failure: HostFailed) -> Iterator[UnitFinished]:
-        for unit in self._scope.units.of_host(failure.host):
-            job = self._scope.jobs[unit]
+        for unit in self.scope.units.of_host(failure.host):
+            job = self.scope.jobs[unit]
             # Such a host was never placed: nothing of it was fetched.
-            yield UnitFinished(
-                job.number,
-                unit,
-                failure.host,
-                job.kind,
-                job.round,
-                0,
-                0,
-                f"unreachable: {failure.reason}",
-                failure.failure,
-            )
+            reason = f"unreachable: {failure.reason}"
+            yield UnitFinished.of(job, failure.host, reason, failure.failure)
 
     def handle_finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:
         """Note that jobs are done, and report each once."""
         done: dict[str, UnitFinished] = {}
         for unit in units:
-            job = self._scope.jobs.get(unit.unit)
+            job = self.scope.jobs.get(unit.unit)
             current = job is not None and job.number == unit.job
-            if current and unit.unit not in self._scope.finished:
+            if current and unit.unit not in self.scope.finished:
                 done.setdefault(unit.unit, unit)
         if not done:
             return
         resting = {
             name
             for name, unit in done.items()
-            if unit.reason in NOTHING_LEFT and self._scope.jobs[name].is_piece
+            if unit.reason in NOTHING_LEFT and self.scope.jobs[name].is_piece
         }
-        news = [unit for unit in done.values() if unit.unit not in self._scope.resting]
-        self._scope.resting.update(resting)
+        news = [unit for unit in done.values() if unit.unit not in self.scope.resting]
+        self.scope.resting.update(resting)
         ended = done.keys() - resting
-        self._scope.resting.difference_update(ended)
+        self.scope.resting.difference_update(ended)
         for name in ended:
             self._ledger.finish_job(done[name].job)
-            self._scope.units.finish(name)
+            self.scope.units.finish(name)
         self._count_probes(ended)
-        jobs = tuple(self._scope.jobs[unit] for unit in done if unit in ended)
+        jobs = tuple(self.scope.jobs[unit] for unit in done if unit in ended)
         if jobs:
             yield "changed", ListChanged(done=jobs)
         for unit in news:

@@ -1,11 +1,9 @@
 """Messages between the modules: plain data that pickles and comes back equal.
 
-    turns.py       the time, a URL whose turn it is, its refusal by robots.txt
-    links.py       links, candidates, URLs that others own
     hosts.py       addresses of hosts: found, moved, lost
     robots.py      robots.txt of hosts: turns, redirects, rules
-    requests.py    requests and their answers
-    pages.py       fetched and processed pages
+    requests.py    the time, turns of URLs, requests and their answers
+    pages.py       fetched and processed pages; links, candidates, URLs that others own
     jobs.py        jobs, changes of the list, ends of jobs
 
 The attributes `host`, `url` and `address` are partition keys: `host` is a host key with its port

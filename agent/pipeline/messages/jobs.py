@@ -87,6 +87,20 @@ class UnitFinished:
     reason: str = "complete"
     failure: HostFailure | None = None  # the cause, where not a single page came
 
+    @classmethod
+    def of(
+        cls,
+        job: Job,
+        host: str,
+        reason: str,
+        failure: HostFailure | None = None,
+        pages: int = 0,
+        response_bytes: int = 0,
+    ) -> UnitFinished:
+        """Return the end of a job."""
+        unit = job.unit, host, job.kind, job.round
+        return cls(job.number, *unit, pages, response_bytes, reason, failure)
+
 
 @frozen
 class UnitClosed:

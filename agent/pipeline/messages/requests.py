@@ -1,4 +1,4 @@
-"""Requests and their answers."""
+"""Turns of URLs and the time that begins them, requests and their answers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Literal
 
 from agent.pipeline.messages.pages import Earlier
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Due
 from shared.archive.capture import Capture
 from shared.frozen import frozen
+from shared.wire.orders import OrderKind
 
-__all__ = ["FetchAnswer", "FetchRequest", "Outcome"]
+__all__ = ["Denied", "Due", "FetchAnswer", "FetchRequest", "Outcome", "Tick"]
 
 Outcome = Literal[
     "answered",  # a whole HTTP answer, whatever its status
@@ -34,6 +34,52 @@ Outcome = Literal[
     "name_server_away",
     "name_unanswered",
 ]
+
+
+@frozen
+class Tick:
+    """The time, sent when no message is under way inside the process.
+
+    fetching: whether requests may start now (permit, window, not paused, disk not full).
+    crowded: no request starts now, because bodies fill the memory; no address rests for it.
+    """
+
+    now_s: float
+    epoch_ms: int
+    fetching: bool
+    crowded: bool = False
+
+
+@frozen
+class Due:
+    """A URL whose turn it is. Holds its address's token until its request ends, or a Denied."""
+
+    url: str
+    host: str
+    address: str
+    job: int
+    depth: int
+    redirects: int
+    referer: str | None
+    attempt: int  # from 1
+    round: int
+    kind: OrderKind
+    chain: str = ""  # cookies of the redirects that led here
+    link_kind: int = 0  # how it was found: `link_kinds`
+
+
+@frozen
+class Denied:
+    """Refusal of a URL by robots.txt: the token goes back without an interval.
+
+    rule: the line that forbids; "": the rules were dropped and must be fetched again, so the URL
+    keeps its place.
+    """
+
+    due: Due
+    host: str
+    address: str
+    rule: str
 
 
 @frozen
@@ -62,14 +108,14 @@ class FetchAnswer:
 
     request: FetchRequest
     outcome: Outcome
-    capture: Capture | None
-    status: int
-    request_bytes: int
-    response_bytes: int
-    elapsed_ms: float
-    started_epoch_ms: int
-    ended_s: float
-    kept_alive: bool
+    capture: Capture | None = None
+    status: int = 0
+    request_bytes: int = 0
+    response_bytes: int = 0
+    elapsed_ms: float = 0.0
+    started_epoch_ms: int = 0
+    ended_s: float = 0.0
+    kept_alive: bool = False
     location: str | None = None  # of a redirect, as sent
     retry_after_s: float | None = None
     detail: str = ""

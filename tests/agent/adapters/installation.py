@@ -11,7 +11,7 @@ from pathlib import Path
 from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.ledger.seen_sets.runs import RunState
-from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ledger import Ledger
 from shared.archive.encode import SegmentInfo
 from shared.archive.errors import DiskFullError
 from shared.archive.reader import iter_captures

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from agent.adapters.dns import DnsResolver, ResolverOptions
-from agent.pipeline.addresses import pinned
-from agent.pipeline.messages.hosts import LookUp
+from agent.pipeline.messages.hosts import LookUp, pinned
 from shared.naming import AddressRules, Kind, NoAnswerError, Record
 from tests.shared.naming.zone import Zone
 

@@ -1,4 +1,8 @@
-"""The process that page workers are forked from."""
+"""The process that page workers are forked from.
+
+It is forked from an agent before that has threads. A process of many tests has threads by then, of
+pyarrow for instance, and its fork may crash; so each test here runs in an interpreter of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 
@@ -16,6 +23,26 @@ from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.worker_start import Files
 
 OPEN_FILES = Path("/proc/self/fd")
+ROOT = Path(__file__).parents[3]
+
+
+def in_its_own_process(test: Callable[[], None]) -> Callable[[], None]:
+    """Make a test run in a new interpreter, and pass where it passes there."""
+
+    @wraps(test)
+    def run_apart() -> None:
+        program = f"from {__name__} import {test.__name__} as test; test.__wrapped__()"
+        outcome = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=ROOT,
+        )
+        assert outcome.returncode == 0, outcome.stderr
+
+    return run_apart
 
 
 def tell_files(files: Files) -> None:
@@ -27,11 +54,13 @@ def tell_files(files: Files) -> None:
     signal.pause()
 
 
-@pytest.fixture
-def nursery() -> Iterator[Nursery]:
+@contextmanager
+def open_nursery() -> Iterator[Nursery]:
     opened = Nursery.open(lambda: tell_files)
-    yield opened
-    opened.close()
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 class Pipes:
@@ -49,11 +78,10 @@ class Pipes:
         return value
 
 
-def test_a_worker_has_its_own_files_and_nothing_else_of_the_agent(
-    nursery: Nursery, tmp_path: Path
-) -> None:
+@in_its_own_process
+def test_a_worker_has_its_own_files_and_nothing_else_of_the_agent() -> None:
     """Its standard error it may have: a defect says itself there."""
-    with (tmp_path / "key").open("w"):
+    with TemporaryFile(), open_nursery() as nursery, TemporaryFile():
         pipes = Pipes()
         worker = nursery.launch(pipes.files)
         told = pipes.told()
@@ -65,32 +93,36 @@ def test_a_worker_has_its_own_files_and_nothing_else_of_the_agent(
         assert worker.wait() == -signal.SIGKILL
 
 
-def test_how_a_worker_ended_is_known(nursery: Nursery) -> None:
+@in_its_own_process
+def test_how_a_worker_ended_is_known() -> None:
     """Whether by itself or by a signal."""
-    pipes = Pipes()
-    worker = nursery.launch(pipes.files)
-    pipes.told()
-    os.write(pipes.down, b"e")
-    assert os.read(pipes.up, 1) == b""  # it has ended, or is about to
-    while Path(f"/proc/{worker.pid}/stat").read_text().split()[2] != "Z":
-        os.sched_yield()
-    worker.kill()
-    assert worker.wait() == 5
-    assert worker.wait() == 5
+    with open_nursery() as nursery:
+        pipes = Pipes()
+        worker = nursery.launch(pipes.files)
+        pipes.told()
+        os.write(pipes.down, b"e")
+        assert os.read(pipes.up, 1) == b""  # it has ended, or is about to
+        while Path(f"/proc/{worker.pid}/stat").read_text().split()[2] != "Z":
+            os.sched_yield()
+        worker.kill()
+        assert worker.wait() == 5
+        assert worker.wait() == 5
 
 
-def test_a_nursery_that_was_killed_refuses(nursery: Nursery) -> None:
+@in_its_own_process
+def test_a_nursery_that_was_killed_refuses() -> None:
     """Its worker can still be ended, and nobody waits for an answer."""
-    pipes = Pipes()
-    worker = nursery.launch(pipes.files)
-    pipes.told()
-    os.kill(nursery._pid, signal.SIGKILL)
-    more = Pipes()
-    with pytest.raises(OSError, match=r"ended|Broken pipe|reset"):
-        nursery.launch(more.files)
-    assert not nursery.is_open
-    assert worker.wait() == -signal.SIGKILL
-    assert os.read(pipes.up, 1) == b""
+    with open_nursery() as nursery:
+        pipes = Pipes()
+        worker = nursery.launch(pipes.files)
+        pipes.told()
+        os.kill(nursery._pid, signal.SIGKILL)
+        more = Pipes()
+        with pytest.raises(OSError, match=r"ended|Broken pipe|reset"):
+            nursery.launch(more.files)
+        assert not nursery.is_open
+        assert worker.wait() == -signal.SIGKILL
+        assert os.read(pipes.up, 1) == b""
 
 
 def test_a_nursery_ends_with_its_agent() -> None:

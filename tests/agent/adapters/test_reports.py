@@ -8,7 +8,7 @@ from agent.adapters.ledger import SqliteLedger
 from agent.adapters.ledger.database import Query
 from agent.adapters.reports import DurableReports
 from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.pages import Outside
 from shared.host_failures import HostFailure
 from shared.wire.sync import HostAddresses
 from tests.agent.adapters.installation import open_ledger

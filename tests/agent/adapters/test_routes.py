@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from agent.adapters.routes import has_route
+from agent.adapters.dns import has_route
 
 
 def test_this_machine_reaches_itself() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from agent.app.reporting.agent_view import _opens_s, _wait_row, kinds_of_links, stopped_urls
-from agent.modules.counts import StopCounts
+from agent.modules.counts import KindCounts, StopCounts
 from agent.modules.frontier import Wait, WaitReason
-from agent.modules.kind_counts import KindCounts
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from shared.wire.link_kinds import LINK_KINDS
 from shared.wire.sync import Counters, KindOfLinks, said

@@ -22,7 +22,7 @@ from agent.app.runtime import Runtime
 from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
 from agent.link.outbox import Outbox
-from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.pages import Outside
 from agent.settings import Home
 from agent.settings.groups import ReportSettings
 from shared.archive.encode import SegmentInfo

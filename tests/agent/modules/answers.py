@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from agent.pipeline.messages.pages import Processed
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.messages.requests import Due, FetchAnswer, FetchRequest, Outcome
 from agent.pipeline.messages.robots import RulesDue
-from agent.pipeline.messages.turns import Due
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from shared.wire.orders import OrderKind

@@ -13,10 +13,10 @@ from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.limits import CrawlLimits
 from agent.modules.seen import STRUCTURES, Filter, Flags, Keys, Seen
+from agent.modules.seen.bloom import mixed
 from agent.modules.seen.lru import Layered
-from agent.modules.seen.places import mixed
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
 from tests.agent.fakes import FakeLedger
 
 HOST = "http://a.example:80/"
@@ -59,8 +59,6 @@ def test_each_url_passes_once_in_its_job(
 
 class OftenWrong:
     """A filter that takes every tenth key for known."""
-
-    nbytes = 0
 
     def knows(self, keys: Keys) -> Flags:
         wrong: Flags = mixed(keys) % np.uint64(10) == 0

@@ -10,10 +10,8 @@ import pytest
 from agent.modules.fetch import Fetch
 from agent.modules.limits import CrawlLimits
 from agent.pipeline.handler import Output
-from agent.pipeline.messages.links import Links
-from agent.pipeline.messages.pages import Earlier, Fetched
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
-from agent.pipeline.messages.turns import Due
+from agent.pipeline.messages.pages import Earlier, Fetched, Links
+from agent.pipeline.messages.requests import Due, FetchAnswer, FetchRequest, Outcome
 from shared.archive.capture import IDENTICAL_PAYLOAD, NOT_MODIFIED, Capture, Revisit
 from shared.archive.encode import payload_digest
 from tests.agent.fakes import FakeClock, FakeFetcher

@@ -11,12 +11,11 @@ import re2
 from agent.modules.counts import StopCounts
 from agent.modules.filter import EMBEDDED_HOPS, Filter
 from agent.modules.limits import CrawlLimits
-from agent.modules.server_list.scope import scope_of_jobs
+from agent.modules.server_list.scope import Scope, scope_of_jobs
 from agent.pipeline.handler import Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages.jobs import Job, ListChanged
-from agent.pipeline.messages.links import Candidate, Links, Outside
-from agent.pipeline.scope import Scope
+from agent.pipeline.messages.pages import Candidate, Links, Outside
 from shared.urls import canonical, host_of
 from tests.fixtures_dir import fixture_folder
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.adapters.ledger.jobs.journal import record, url_of
-from agent.modules.kind_counts import KindCounts, KindSum
+from agent.modules.counts import KindCounts, KindSum
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind, kind_name
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from agent.settings.texts import LINK_KINDS
 
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.modules.parse import Parse
-from agent.pipeline.messages.links import Links
-from agent.pipeline.messages.pages import Fetched, PageWork
+from agent.pipeline.messages.pages import Fetched, Links, PageWork
 from shared.archive.capture import Capture
 from tests.agent.fakes import HTML, FakeWorker, Page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.modules.priority import level_of
-from agent.pipeline.ports.ledger_rows import LEVELS
+from agent.pipeline.ledger import LEVELS
 
 
 @pytest.mark.parametrize(

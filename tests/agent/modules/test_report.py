@@ -8,9 +8,8 @@ from agent.modules.counts import StopCounts
 from agent.modules.report import Report
 from agent.pipeline.messages.hosts import HostFound
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Outside
-from agent.pipeline.messages.requests import FetchAnswer
-from agent.pipeline.messages.turns import Denied, Tick
+from agent.pipeline.messages.pages import Outside
+from agent.pipeline.messages.requests import Denied, FetchAnswer, Tick
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeLedger, FakeReports
 from tests.agent.modules.answers import due_of, ended, kept

@@ -16,8 +16,7 @@ from agent.modules.parse import Parse
 from agent.modules.server_list.scope import scope_of_jobs
 from agent.modules.traps import SAME_CONTENT
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.messages.links import Candidate, Links
-from agent.pipeline.messages.pages import Fetched, PageWork
+from agent.pipeline.messages.pages import Candidate, Fetched, Links, PageWork
 from shared.archive.capture import Capture
 from tests.agent.fakes import HTML
 

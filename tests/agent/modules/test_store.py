@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agent.modules.store import Store
 from agent.pipeline.messages.pages import Earlier, Processed
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Tick
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from tests.agent.fakes import HTML, FakeLedger

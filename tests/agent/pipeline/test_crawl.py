@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from agent.pipeline.addresses import stand_in
 from agent.pipeline.crawl import CRAWL
+from agent.pipeline.messages.hosts import stand_in
 from agent.pipeline.spec import GraphError, Pipeline, validate
 from tests.agent.fakes import Page
 from tests.agent.world import World, order, site

@@ -20,11 +20,17 @@ from agent.pipeline.messages.hosts import (
     Unreached,
 )
 from agent.pipeline.messages.jobs import Job, ListChanged, ListSlice, UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Candidate, Links, Outside
-from agent.pipeline.messages.pages import Earlier, Fetched, PageWork, Processed
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.pages import (
+    Candidate,
+    Earlier,
+    Fetched,
+    Links,
+    Outside,
+    PageWork,
+    Processed,
+)
+from agent.pipeline.messages.requests import Denied, Due, FetchAnswer, FetchRequest, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
-from agent.pipeline.messages.turns import Denied, Due, Tick
 from shared.archive.capture import Capture, Revisit
 from shared.archive.encode import encode_capture
 from shared.host_failures import HostFailure

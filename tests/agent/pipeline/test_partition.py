@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.pipeline.messages.turns import Due
+from agent.pipeline.messages.requests import Due
 from agent.pipeline.partition import Partition, partition_of
 from agent.pipeline.spec import Key
 from agent.runners.partitions import chooser

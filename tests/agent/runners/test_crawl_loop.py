@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 import pytest
 
 from agent.pipeline.handler import Handler, Input, Inputs, Output
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Tick
 from agent.pipeline.partition import Partition
 from agent.pipeline.spec import Key, Module, Pipeline
 from agent.runners.crawl_loop import STILL_TICK_S, STILL_TURNS, TICK_S, CrawlLoop

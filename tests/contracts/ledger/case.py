@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ledger import Ledger
 from tests.agent.fakes import FakeLedger
 
 

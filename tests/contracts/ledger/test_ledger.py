@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from agent.pipeline.ledger import Ledger, OpenJob, QueuedUrl, Rest
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.requests import FetchAnswer
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import OpenJob, QueuedUrl, Rest
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError
@@ -57,7 +56,7 @@ def test_a_job_is_remembered_as_it_was_opened(case: LedgerCase) -> None:
     job = new_job(ledger, start_pages=(page(1),))
     ledger.commit()
     ledger = case.start()
-    (row,) = ledger.jobs()
+    (row,) = ledger.each_job()
     assert row == ledger.job(job.number)
     assert row.job == job
     assert (row.address, row.pages, row.kept, row.response_bytes) == ("", 0, 0, 0)
@@ -72,7 +71,7 @@ def test_numbers_are_never_given_twice(case: LedgerCase) -> None:
     ledger.commit()
     ledger = case.start()
     assert ledger.new_job_number() > first.number
-    assert ledger.jobs() == []
+    assert list(ledger.each_job()) == []
 
 
 def test_opening_again_replaces_the_order_only(case: LedgerCase) -> None:
@@ -259,7 +258,7 @@ def test_a_dropped_job_takes_nothing(case: LedgerCase) -> None:
     ledger.commit()
     ledger = case.start()
     assert ledger.job(job.number) is None
-    assert [row.job for row in ledger.jobs()] == [other]
+    assert [row.job for row in ledger.each_job()] == [other]
     assert ledger.queued(job.number) == 0
     assert ledger.take(job.number, 0, 9) == []
 

@@ -15,7 +15,7 @@ from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.adapters.pages.worker_start import by_command
 from agent.pipeline.messages.pages import Fetched, PageWork
-from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.ports import PageWorker
 from shared.archive.capture import Capture
 from tests.contracts.pages.program import archive, be_worker, work
 

@@ -7,8 +7,7 @@ import dataclasses
 
 import pytest
 
-from agent.pipeline.messages.links import Links
-from agent.pipeline.messages.pages import Fetched, PageWork, Processed
+from agent.pipeline.messages.pages import Fetched, Links, PageWork, Processed
 from shared.archive.capture import IDENTICAL_PAYLOAD, Capture, Revisit
 from shared.archive.cdxj import IndexEntry
 from shared.archive.encode import EncodedCapture, payload_digest

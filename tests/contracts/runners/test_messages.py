@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from agent.pipeline.handler import Handler, Input, Inputs, Output
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Tick
 from agent.pipeline.partition import Partition
 from agent.pipeline.spec import Connection, GraphError, Key, Module, Pipeline
 from agent.runners.in_process import Make, Post

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from agent.adapters.pages.pool import WorkerPages
-from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.ports import PageWorker
 from agent.runners.crawl_loop import CrawlLoop
 from tests.agent.fakes import Page
 from tests.agent.world import order

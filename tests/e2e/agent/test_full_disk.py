@@ -10,9 +10,9 @@ import pytest
 
 from agent.adapters.ledger import SqliteLedger
 from agent.adapters.reports import DurableReports
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.messages.links import Outside
-from agent.pipeline.ports.ledger_rows import QueuedUrl
+from agent.pipeline.messages.pages import Outside
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from shared.archive.errors import DiskFullError

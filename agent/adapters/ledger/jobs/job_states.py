@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Final
 
-from agent.pipeline.ports.ledger_rows import LEVELS
+from agent.pipeline.ledger import LEVELS
 
 __all__ = ["STATE", "Fifo", "JobState", "StateColumns", "read_state", "saved_columns"]
 

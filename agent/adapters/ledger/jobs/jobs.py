@@ -22,8 +22,8 @@ from agent.adapters.ledger.jobs.job_states import (
     read_state,
     saved_columns,
 )
+from agent.pipeline.ledger import JobRow, OpenJob
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger_rows import JobRow, OpenJob
 
 __all__ = ["IN_MEMORY", "Jobs"]
 
@@ -73,7 +73,7 @@ class Jobs:
         """Return the jobs that are not finished and were placed at an address, by number."""
         return [self._row(row) for row in self._database.ask(_AT, (address,))]
 
-    def open_jobs(self, after: int) -> Iterator[OpenJob]:
+    def open_jobs(self, after: int = 0) -> Iterator[OpenJob]:
         """Yield the jobs that are not finished, by number, those behind one."""
         states = self._states
         for rows in row_slices(self._database, _OPEN, after):
@@ -115,20 +115,20 @@ class Jobs:
         )
         self.next_number = max(self.next_number, job.number + 1)
 
-    def place(self, number: int, host: str, address: str) -> None:
+    def place(self, job: int, host: str, address: str) -> None:
         """Remember where a job's host answers."""
         self._database.run(
-            "UPDATE jobs SET host = ?, address = ? WHERE number = ?", (host, address, number)
+            "UPDATE jobs SET host = ?, address = ? WHERE number = ?", (host, address, job)
         )
 
-    def count(self, number: int, pages: int, kept: int, response_bytes: int) -> None:
+    def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
         """Add to a job's counters."""
-        state = self._states.get(number) or self.state(number)
+        state = self._states.get(job) or self.state(job)
         if state is not None:
             state.pages += pages
             state.kept += kept
             state.response_bytes += response_bytes
-            self.counted.add(number)
+            self.counted.add(job)
 
     def finish(self, number: int) -> None:
         """Mark a job as done; its queue is empty."""

@@ -22,7 +22,7 @@ from typing import Final
 
 from isal import isal_zlib
 
-from agent.pipeline.ports.ledger_rows import QueuedUrl
+from agent.pipeline.ledger import QueuedUrl
 
 __all__ = ["BLOCK_URLS", "block_id", "pack", "record", "unpack", "url_of"]
 

@@ -23,7 +23,7 @@ from agent.adapters.ledger.database import Database, Query, Value
 from agent.adapters.ledger.jobs.job_states import Fifo, JobState
 from agent.adapters.ledger.jobs.jobs import Jobs
 from agent.adapters.ledger.jobs.journal import BLOCK_URLS, block_id, pack, record, unpack, url_of
-from agent.pipeline.ports.ledger_rows import LEVEL_BITS, QueuedUrl
+from agent.pipeline.ledger import LEVEL_BITS, QueuedUrl
 
 __all__ = ["JOURNAL_ENTRIES", "Queues"]
 
@@ -62,7 +62,7 @@ class Queues:
         self._entries = 0  # of this generation
         self._generation = 0
         self._saving: dict[int, None] = {}  # jobs of the generation before that are not saved
-        self.waiting = waiting  # URLs of all jobs
+        self._waiting = waiting  # URLs of all jobs
         self._to_save = 0  # how many they were
         self._garbage = {job: None for (job,) in database.ask(_GARBAGE)}
         self._replay()
@@ -83,7 +83,7 @@ class Queues:
             if state is not None:
                 self._append(job, item.level, state, record(item, item.attempts, item.due_ms))
 
-    def take(self, job: int, after: int, limit: int, level: int) -> list[QueuedUrl]:
+    def take(self, job: int, after: int, limit: int, level: int = 0) -> list[QueuedUrl]:
         """Return the next URLs of a job's level behind a position."""
         state = self._jobs.live(job)
         fifo = None if state is None else state.levels.get(level)
@@ -101,6 +101,15 @@ class Queues:
                         break
             position = first + len(records)
         return taken
+
+    def queued(self, job: int) -> int:
+        """Return how many URLs of a job wait or are under way."""
+        state = self._jobs.live(job)
+        return 0 if state is None else state.queued
+
+    def waiting(self) -> int:
+        """Return how many URLs of all jobs wait or are under way."""
+        return self._waiting
 
     def remove(self, job: int, position: int) -> None:
         """Forget a URL."""
@@ -120,11 +129,11 @@ class Queues:
         fifo = state.levels.get(position >> LEVEL_BITS)
         if fifo is not None and fifo.remove(position & _SERIAL):
             state.queued -= 1
-            self.waiting -= 1
+            self._waiting -= 1
             self._lines.append(b"- %d %d" % (job, position))
             self._jobs.unsaved[job] = None
 
-    def retry(self, job: int, position: int, attempts: int, due_ms: int) -> None:
+    def retry(self, job: int, position: int, attempts: int, due_ms: int = 0) -> None:
         """Put a URL behind the others of its level."""
         level = position >> LEVEL_BITS
         found = self.take(job, position - 1, 1, level)
@@ -136,7 +145,7 @@ class Queues:
 
     def discard(self, job: int, state: JobState) -> None:
         """Drop a job's blocks."""
-        self.waiting -= state.queued
+        self._waiting -= state.queued
         if any(fifo.stored > 1 for fifo in state.levels.values()):
             self._database.run("INSERT OR IGNORE INTO garbage (job) VALUES (?)", (job,))
             self._garbage[job] = None
@@ -176,7 +185,7 @@ class Queues:
         self._lines.append(b"+ %d %d %b" % (job, position, line))
         tail.append(line)
         state.queued += 1
-        self.waiting += 1
+        self._waiting += 1
         self._jobs.unsaved[job] = None
 
     def _records(self, job: int, level: int, fifo: Fifo, position: int) -> tuple[int, list[bytes]]:
@@ -266,11 +275,11 @@ class Queues:
             fifo = state.level(position >> LEVEL_BITS)
             if fifo.remove(position & _SERIAL):
                 state.queued -= 1
-                self.waiting -= 1
+                self._waiting -= 1
         else:
             place, _, text = rest.partition(b" ")
             fifo = state.level(int(place) >> LEVEL_BITS)
             if int(place) & _SERIAL == fifo.next:
                 fifo.tail.append(text)
                 state.queued += 1
-                self.waiting += 1
+                self._waiting += 1

@@ -109,11 +109,6 @@ class SeenSet:
         self._remove_unknown()
 
     @property
-    def runs(self) -> int:
-        """Return how many runs there are."""
-        return len(self._runs)
-
-    @property
     def keys(self) -> int:
         """Return how many keys are kept, those of jobs that are done too."""
         frozen = 0 if self._frozen is None else len(self._frozen)

@@ -36,11 +36,15 @@ from agent.modules.page.html.json_addresses import (
     data_addresses,
     manifest_addresses,
     parsed,
-    speculated_addresses,
 )
-from agent.modules.page.html.script_strings import modules_of, source_map_of, strings_of
+from agent.modules.page.html.script_strings import modules_of, strings_of
 from agent.modules.page.html.style_sheets import style_references
-from agent.modules.page.html.text_links import Reference
+from agent.modules.page.html.text_links import (
+    Reference,
+    source_map_reference,
+    text_references,
+    with_kind,
+)
 from agent.modules.page.limits import PageLimits
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
@@ -48,6 +52,7 @@ __all__ = ["document_references"]
 
 MOST_SCRIPT_CHARACTERS: Final = 5_000_000
 _STYLE: Final = LinkKind.STYLE | EMBEDDED
+_SPECULATION: Final = {"type": "speculationrules"}
 
 
 def document_references(
@@ -70,25 +75,21 @@ def document_references(
 def _of_text(kind: DocumentKind, text: str, url: str) -> Iterator[Reference]:
     match kind:
         case "css":
-            for reference in style_references(text):
-                yield reference, _STYLE
-            yield from _source_map(text)
+            yield from text_references("style", {}, text, lambda _text, _kind: ())
         case "js":
             text = text[:MOST_SCRIPT_CHARACTERS]
-            for reference in modules_of(text):
-                yield reference, LinkKind.SCRIPT | EMBEDDED
+            yield from with_kind(modules_of(text), LinkKind.SCRIPT | EMBEDDED)
             for reference in strings_of(text):
                 if reference[:1] == "/" or "://" in reference:
                     yield reference, LinkKind.STRING
-            yield from _source_map(text)
+            yield from source_map_reference(text)
         case "svg":
             yield from stylesheet_of_xml(text)
             yield from _drawn(text, url)
             yield from complex_references(read_complex_elements(text), lambda _text, _kind: ())
         case "xmldoc":
             if is_dash(text):
-                for reference in dash_references(text, url):
-                    yield reference, LinkKind.MEDIA | EMBEDDED
+                yield from with_kind(dash_references(text, url), LinkKind.MEDIA | EMBEDDED)
             yield from xml_references(text, url)
         case "playlist":
             yield from playlist_references(text)
@@ -98,8 +99,7 @@ def _of_text(kind: DocumentKind, text: str, url: str) -> Iterator[Reference]:
             for reference, is_image in manifest_addresses(parsed(text)):
                 yield reference, LinkKind.MANIFEST | (EMBEDDED if is_image else 0)
         case "speculation":
-            for reference in speculated_addresses(parsed(text)):
-                yield reference, LinkKind.LINK
+            yield from text_references("script", _SPECULATION, text, lambda _text, _kind: ())
         case _:
             for reference, is_shown in data_addresses(parsed(text)):
                 yield reference, LinkKind.JSON_LD | (EMBEDDED if is_shown else 0)
@@ -129,9 +129,3 @@ def _of_drawing(local: str, attributes: Mapping[str, str]) -> Iterator[Reference
             for reference in style_references(value):
                 if reference[:1] != "#":
                     yield reference, _STYLE
-
-
-def _source_map(text: str) -> Iterator[Reference]:
-    name = source_map_of(text)
-    if name:
-        yield name, LinkKind.SOURCE_MAP

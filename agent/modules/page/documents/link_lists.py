@@ -12,18 +12,17 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.body_kinds import HEAD_BYTES, Kind, kind_of
-from agent.modules.page.documents.xml_lists import Within, read_xml
+from agent.modules.page.documents.xml_lists import Listed, Within, read_xml
 from agent.modules.page.encodings import decoded, is_unicode
 from agent.modules.page.encodings.charset import charset_of
 from shared.archive.content_coding import decode_content
 
-__all__ = ["MAX_LIST_BYTES", "Listed", "list_of"]
+__all__ = ["MAX_LIST_BYTES", "list_of"]
 
 MAX_LIST_BYTES: Final = 50_000_000
 """Decoded bytes of a sitemap, however few were sent. Source: sitemaps.org says 50 MB."""
@@ -35,16 +34,6 @@ _URL_LINE: Final = re.compile(
 MAX_JSON_BYTES: Final = 5_000_000  # it becomes objects, ten times as large
 _TOP_FIELDS: Final = ("home_page_url", "feed_url", "next_url", "icon", "favicon")
 _ITEM_FIELDS: Final = ("url", "external_url", "image", "banner_image")
-
-
-@dataclass(slots=True)
-class Listed:
-    """Links of a list. `urls` are canonical, each once, in the order of the list."""
-
-    urls: dict[str, None] = field(default_factory=dict)
-    index: bool = False  # they are sitemaps
-    cut: bool = False  # there were more
-    note: str = ""
 
 
 def list_of(

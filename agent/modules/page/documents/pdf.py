@@ -6,6 +6,8 @@ whole URLs count. A document may say against what its URLs are meant (`/URI << /
 pypdf reads it, page by page, because it is Python: a file that was built to break a reader raises.
 Where it fails, or takes too long, `/URI (...)` is searched for in the bytes as well, which finds
 addresses outside of compressed objects. Text that merely looks like an address is no link.
+The limits of a worker end it, and the page with it; a document that only takes long should cost its
+links alone. So its time runs out earlier here (`cpu_budget`).
 Source: ISO 32000-1, 12.5.6.5 (link annotations), 12.6.4.3 (remote go-to), 12.6.4.7 (URI actions).
 """
 
@@ -14,14 +16,17 @@ from __future__ import annotations
 import io
 import logging
 import re
+import signal
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from agent.modules.page.addresses import joined
-from agent.modules.page.cpu_budget import Budget, OverBudgetError, cpu_budget
 from agent.modules.page.html.script_strings import strings_of
 
-__all__ = ["pdf_references"]
+__all__ = ["Budget", "OverBudgetError", "cpu_budget", "pdf_references"]
 
 MOST_PAGES: Final = 5_000
 MOST_OUTLINES: Final = 10_000
@@ -33,6 +38,43 @@ _URI: Final = re.compile(
 )
 _ESCAPED: Final = re.compile(rb"\\(?:([0-7]{1,3})|(\r\n|\r|\n)|(.))", re.DOTALL)
 _WHOLE: Final = ("http://", "https://")
+
+
+class OverBudgetError(BaseException):
+    """The time is over. No `Exception`: readers catch those and continue."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """The state of a budget: whether its time is over."""
+
+    is_over: bool = False
+
+
+@contextmanager
+def cpu_budget(seconds: float) -> Iterator[Budget]:
+    """Give the body so many seconds of processor time; raise OverBudgetError beyond half more.
+
+    `Budget.is_over` tells a reader that asks; one that does not ask is stopped by the exception.
+    Elsewhere than in the main thread there is no limit but those of the process.
+    """
+    budget = Budget()
+
+    def over(*_: object) -> None:
+        if budget.is_over:
+            raise OverBudgetError
+        budget.is_over = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield budget
+        return
+    before = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds / 2)
+    try:
+        yield budget
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def pdf_references(body: bytes, cpu_s: float) -> tuple[list[str], str]:

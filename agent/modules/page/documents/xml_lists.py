@@ -19,14 +19,15 @@ Source: sitemaps.org 0.9; RSS 2.0; RFC 4287 (Atom), 3.1.1.3, 4.1.3.2, 4.2.7; Med
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, Protocol
+from dataclasses import dataclass, field
+from typing import Final
 from xml.parsers import expat
 
 from agent.modules.page.addresses import joined
 from agent.modules.page.documents.xml_elements import xml_elements
-from agent.modules.page.html.srcset import srcset_urls
+from agent.modules.page.html.attribute_values import srcset_urls
 
-__all__ = ["Note", "Pieces", "Reference", "Within", "read_xml", "references_of"]
+__all__ = ["Listed", "Pieces", "Reference", "Within", "read_xml", "references_of"]
 
 MAX_DEPTH: Final = 100
 MAX_CHARACTERS: Final = 8192  # of a reference; longer ones are none
@@ -83,11 +84,14 @@ _NOT_FOR_READERS: Final = frozenset(("edit", "edit-media", "hub", "service.post"
 _READ: Final = _IN_TEXT | _HTML | _IN_ATTRIBUTES.keys()
 
 
-class Note(Protocol):
-    """Properties of the document as a whole."""
+@dataclass(slots=True)
+class Listed:
+    """Links of a list. `urls` are canonical, each once, in the order of the list."""
 
-    index: bool
-    note: str
+    urls: dict[str, None] = field(default_factory=dict)
+    index: bool = False  # they are sitemaps
+    cut: bool = False  # there were more
+    note: str = ""
 
 
 class _NoListError(Exception):
@@ -102,7 +106,7 @@ Within = Callable[[str], Iterable[str]]
 
 
 def read_xml(
-    pieces: Pieces, about: Note, url: str = "", within: Within = lambda _: ()
+    pieces: Pieces, about: Listed, url: str = "", within: Within = lambda _: ()
 ) -> Iterator[Reference]:
     """Yield the references of a document and their `xml:base`, and say in `about` what it is.
 
@@ -125,7 +129,9 @@ def read_xml(
         yield from _searched(pieces(), about, url, within)
 
 
-def _searched(pieces: Iterable[str], about: Note, url: str, within: Within) -> Iterator[Reference]:
+def _searched(
+    pieces: Iterable[str], about: Listed, url: str, within: Within
+) -> Iterator[Reference]:
     is_first = True
     for element in xml_elements(pieces, url):
         local = element.local
@@ -142,7 +148,7 @@ def _searched(pieces: Iterable[str], about: Note, url: str, within: Within) -> I
 class _Reader:
     """Takes the events of a parser; holds references until they are taken."""
 
-    def __init__(self, about: Note, url: str, within: Within) -> None:
+    def __init__(self, about: Listed, url: str, within: Within) -> None:
         self._about = about
         self._url = url
         self._within = within

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Final
 
 from agent.modules.page.encodings.iso2022jp import decoded_iso2022jp
-from agent.modules.page.encodings.pairs import character, jis_supplement
+from agent.modules.page.encodings.pairs import GB18030_CHANGES, character, jis_supplement
 from agent.modules.page.encodings.single_byte import SINGLE_BYTE, table
 from shared.frozen import frozen
 
@@ -67,15 +67,7 @@ _RULES: Final[Mapping[str, _Rules]] = {
     ),
     "gb18030": _Rules(
         "gb18030",
-        tuple(
-            zip(
-                "\ue5e5\ue78d\ue78e\ue78f\ue790\ue791\ue792\ue793\ue794\ue795\ue796\ue7c7"
-                "\ue81e\ue826\ue82b\ue82c\ue832\ue843\ue854\ue864",
-                "\u3000\ufe10\ufe12\ufe11\ufe13\ufe14\ufe15\ufe16\ufe17\ufe18\ufe19\u1e3f"
-                "\u9fb4\u9fb5\u9fb6\u9fb7\u9fb8\u9fb9\u9fba\u9fbb",
-                strict=True,
-            )
-        ),
+        tuple((pair.decode("gb18030"), sign) for pair, sign in GB18030_CHANGES.items()),
         b"\x81\x35\xf4\x37",
         None,
         re.compile(

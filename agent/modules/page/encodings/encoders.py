@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from agent.modules.page.encodings.iso2022jp import encoded_iso2022jp, jis_bytes
-from agent.modules.page.encodings.pairs import all_pairs
+from agent.modules.page.encodings.pairs import GB18030_CHANGES, all_pairs
 from agent.modules.page.encodings.single_byte import SINGLE_BYTE, byte_of
 
 __all__ = ["encoded"]
@@ -24,18 +24,7 @@ _HKSCS_END: Final = (0xA1 - 0x81) * 157  # pointers of Big5 below it are decoded
 _LAST_OF_BIG5: Final = frozenset("\u2550\u255e\u2561\u256a\u5341\u5345")
 _DECODED_ONLY: Final = "\ue5e5"
 _PRIVATE_IN_GB18030: Final = {
-    **{chr(0xE78D + place): bytes((0xA6, 0xD9 + place)) for place in range(7)},
-    "\ue794": b"\xa6\xec",
-    "\ue795": b"\xa6\xed",
-    "\ue796": b"\xa6\xf3",
-    "\ue81e": b"\xfe\x59",
-    "\ue826": b"\xfe\x61",
-    "\ue82b": b"\xfe\x66",
-    "\ue82c": b"\xfe\x67",
-    "\ue832": b"\xfe\x6d",
-    "\ue843": b"\xfe\x7e",
-    "\ue854": b"\xfe\x90",
-    "\ue864": b"\xfe\xa0",
+    pair.decode("gb18030"): pair for pair in GB18030_CHANGES if pair[0] in (0xA6, 0xFE)
 }
 
 

@@ -14,7 +14,14 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-__all__ = ["JIS_ROW", "all_pairs", "character", "jis_character", "jis_supplement"]
+__all__ = [
+    "GB18030_CHANGES",
+    "JIS_ROW",
+    "all_pairs",
+    "character",
+    "jis_character",
+    "jis_supplement",
+]
 
 JIS_ROW: Final = 94
 """Characters of a row of JIS X 0208 and JIS X 0212."""
@@ -23,7 +30,7 @@ _SJIS_ROW, _BIG5_ROW, _GB_ROW, _KR_ROW = 188, 157, 190, 190
 _UPPER: Final = range(0xA1, 0xFF)
 _SHARED_LAST: Final = 8836  # pointer of JIS X 0208 behind which only Shift_JIS reaches
 
-_GB18030: Final = {
+GB18030_CHANGES: Final = {
     b"\xa3\xa0": "\u3000",
     b"\xa8\xbc": "\u1e3f",
     **{bytes((0xA6, 0xD9 + place)): sign for place, sign in enumerate("︐︒︑︓︔︕︖")},
@@ -35,7 +42,8 @@ _GB18030: Final = {
         for place, trail in enumerate((0x59, 0x61, 0x66, 0x67, 0x6D, 0x7E, 0x90, 0xA0))
     },
 }
-"""What the edition of 2022 has elsewhere than the one that Python knows."""
+"""Pairs that the edition of 2022 has otherwise than the one that Python knows, which reads the same
+bytes as characters for private use, but for the first."""
 
 _BIG5: Final = {
     1000: "㡵𡵓𣚞𦀡㻬𥣞㫵竼龗𤅡𨤍𣇪𠪊𣉞䌊蒄龖鐯䤰蘓墖靊鈘秐稲晠権袝瑌篅枂稬剏遆㓦珄𥶹瓆鿇垳",
@@ -145,7 +153,7 @@ def character(codec: str, lead: int, trail: int) -> str:
         return jis_character(lead - 0xA1, trail - 0xA1)
     pair = bytes((lead, trail))
     if codec == "gb18030":
-        return _GB18030.get(pair) or _by_python(pair, codec)
+        return GB18030_CHANGES.get(pair) or _by_python(pair, codec)
     if codec == "big5hkscs":
         return _big5().get(pair) or _by_python(pair, codec)
     return _by_python(pair, codec)

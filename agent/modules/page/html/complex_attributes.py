@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["CONTROL", "DATA_WORDS", "LOADS", "PAINTED", "kept_attributes"]
+__all__ = ["CONTROL", "DATA_WORDS", "LAZY_WITHOUT_DATA", "LOADS", "PAINTED", "kept_attributes"]
 
 MOST_ATTRIBUTES: Final = 24  # of one tag, that count
 
@@ -18,14 +18,19 @@ LOADS: Final = re.compile(
 
 CONTROL: Final = re.compile("[\0-\4]")
 
-_ANYWHERE: Final = frozenset(
+LAZY_WITHOUT_DATA: Final = frozenset(
     (
-        *("archive", "background", "cite", "codebase", "dynsrc", "longdesc"),
-        *("lowsrc", "manifest", "ping", "srcdoc", "style", "xlink:href", "implementation"),
-        # Loaded by scripts later, without the prefix `data-`.
         *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
         *("hx-get", "lazy", "ng-href", "ng-include", "ng-src", "nitro-lazy-src", "up-href"),
         "w3-include-html",
+    )
+)
+"""Attributes that scripts load later, without the prefix `data-`."""
+
+_ANYWHERE: Final = LAZY_WITHOUT_DATA | frozenset(
+    (
+        *("archive", "background", "cite", "codebase", "dynsrc", "longdesc"),
+        *("lowsrc", "manifest", "ping", "srcdoc", "style", "xlink:href", "implementation"),
         # Subjects of microdata and RDFa.
         *("about", "itemid", "resource"),
     )

@@ -25,12 +25,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from agent.modules.page.html.character_references import resolved
-from agent.modules.page.html.complex_attributes import PAINTED
+from agent.modules.page.html.attribute_values import resolved
+from agent.modules.page.html.complex_attributes import LAZY_WITHOUT_DATA, PAINTED
 from agent.modules.page.html.complex_elements import ComplexElement
 from agent.modules.page.html.form_reader import FormReader
 from agent.modules.page.html.lazy_links import (
-    LAZY_WITHOUT_DATA,
     custom_references,
     is_one_word,
     lazy_data_references,
@@ -38,7 +37,7 @@ from agent.modules.page.html.lazy_links import (
 )
 from agent.modules.page.html.script_strings import is_clear_path, strings_of
 from agent.modules.page.html.style_sheets import style_references
-from agent.modules.page.html.text_links import Nested, Reference, text_references
+from agent.modules.page.html.text_links import Nested, Reference, text_references, with_kind
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["complex_references"]
@@ -125,11 +124,9 @@ def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator
         if kind is not None:
             yield value, kind
         elif name == "style":
-            for reference in style_references(value):
-                yield reference, _STYLE
+            yield from with_kind(style_references(value), _STYLE)
         elif name in PAINTED:
-            for reference in style_references(value):
-                yield reference, _SVG
+            yield from with_kind(style_references(value), _SVG)
         elif name in LAZY_WITHOUT_DATA:
             yield from lazy_reference(tag, name, value)
         elif name in _SPOKEN_OF:
@@ -143,11 +140,9 @@ def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator
             if value[:1] != "#":
                 yield value, LinkKind.SVG if tag in ("a", "area") else _SVG
         elif name == "ping":
-            for reference in value.split():
-                yield reference, LinkKind.PING
+            yield from with_kind(value.split(), LinkKind.PING)
         elif name.startswith("on"):
-            for reference in strings_of(value):
-                yield reference, LinkKind.STRING
+            yield from with_kind(strings_of(value), LinkKind.STRING)
         elif name == "src" and tag in _SOURCES:
             yield value, _SOURCES[tag]
         elif name in ("code", "data", "archive", "object") and tag in _CODE:

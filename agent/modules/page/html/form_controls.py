@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
-from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.attribute_values import resolved
 
 __all__ = ["IS_WRITTEN", "direction_of", "input_type", "input_value"]
 

@@ -16,15 +16,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agent.modules.page.encodings.encoding_labels import codec_of
-from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.attribute_values import resolved
 from agent.modules.page.html.form_controls import IS_WRITTEN, direction_of, input_type, input_value
-from agent.modules.page.html.form_query import Pair
 from agent.modules.page.html.form_submission import (
     Button,
     Control,
     Entry,
     Fieldset,
     Form,
+    Pair,
     Select,
     is_get,
     references_of,

@@ -7,24 +7,49 @@ Where one `<select>` stands alone beside values that are given, each of its opti
 the chosen option counts, or the first. Each button that sends the form by GET is a way to send it,
 with its own name and `formaction`. A form in which everything is left for a reader to write has no
 default: only its action is a link.
-Source: HTML standard, 4.10.21.3 (form submission), 4.10.21.4 (entry list), 4.10.7 (select).
+Names and values are written as `application/x-www-form-urlencoded`: `q=x+y&%E6%97%A5=1%0D%0A2`. In
+another encoding than UTF-8 what that lacks becomes `&#N;`, escaped like any other text.
+Source: HTML standard, 4.10.21.3 (form submission), 4.10.21.4 (entry list), 4.10.21.8 (line breaks),
+4.10.7 (select); WHATWG URL, 5.2 (serializer).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final
 
+from agent.modules.page.encodings import encoded, is_unicode
 from agent.modules.page.encodings.encoding_labels import encoding_name
-from agent.modules.page.html.character_references import resolved
-from agent.modules.page.html.form_query import Pair, query_of
+from agent.modules.page.html.attribute_values import resolved
 from agent.pipeline.link_kinds import LinkKind
 
-__all__ = ["Button", "Control", "Entry", "Fieldset", "Form", "Select", "is_get", "references_of"]
+__all__ = [
+    "Button",
+    "Control",
+    "Entry",
+    "Fieldset",
+    "Form",
+    "Pair",
+    "Select",
+    "is_get",
+    "references_of",
+]
 
 LONGEST_QUERY: Final = 8192
 _SPACE: Final = " \t\n\f\r"
+
+Pair = tuple[str, str | None]
+"""A name and its value; None: the name of the encoding that the form is sent in."""
+
+_LINE_BREAK: Final = re.compile(r"\r\n?|\n")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9*._-]*")
+_RUN: Final = re.compile(r"[\0-\x7f]+|[^\0-\x7f]+")
+_TO_ESCAPE: Final = re.compile(rb"[^A-Za-z0-9*._ -]")
+_LACKING: Final = b"%26%23"
+"""How `encoded` begins what an encoding lacks."""
 
 
 @dataclass(slots=True)
@@ -163,7 +188,7 @@ def _queries(
             parts[-1] += [(name, charset if value is None else value) for name, value in one.pairs]
     if sum(len(value or "") for part in parts for _, value in part) > LONGEST_QUERY:
         return
-    written = [query_of(part, form.codec) for part in parts]
+    written = [_query_of(part, form.codec) for part in parts]
     if sum(map(len, written)) > LONGEST_QUERY:
         return
     if alone is None or len(written) == 1:
@@ -171,5 +196,37 @@ def _queries(
             yield written[0]
         return
     for option in alone.usable():
-        middle = query_of([(alone.name, option)], form.codec)
+        middle = _query_of([(alone.name, option)], form.codec)
         yield "&".join(filter(None, (written[0], middle, written[1])))
+
+
+def _query_of(pairs: Iterable[Pair], codec: str) -> str:
+    """Return a query in ASCII. codec: the encoding of the form, as `codec_of` names it."""
+    return "&".join(f"{_part(name, codec)}={_part(value or '', codec)}" for name, value in pairs)
+
+
+def _part(text: str, codec: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text
+    text = _LINE_BREAK.sub("\r\n", text)
+    if is_unicode(codec) or text.isascii():
+        return _escaped(text.encode("utf-8", "replace"))
+    return "".join(
+        _escaped(run.encode()) if run.isascii() else _in_encoding(run, codec)
+        for run in _RUN.findall(text)
+    )
+
+
+def _in_encoding(run: str, codec: str) -> str:
+    """Return characters beyond ASCII; those that the encoding lacks are escaped already."""
+    parts = []
+    for lacks, ones in groupby(run, lambda one: encoded(one, codec).startswith(_LACKING)):
+        octets = encoded("".join(ones), codec)
+        parts.append(octets.decode("ascii") if lacks else _escaped(octets))
+    return "".join(parts)
+
+
+def _escaped(octets: bytes) -> str:
+    return (
+        _TO_ESCAPE.sub(lambda one: b"%%%02X" % one[0][0], octets).decode("ascii").replace(" ", "+")
+    )

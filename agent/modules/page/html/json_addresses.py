@@ -18,7 +18,6 @@ __all__ = [
     "MAX_JSON_CHARACTERS",
     "data_addresses",
     "imported_addresses",
-    "is_manifest",
     "manifest_addresses",
     "parsed",
     "speculated_addresses",
@@ -141,13 +140,6 @@ def speculated_addresses(value: Any) -> Iterator[str]:
             for url in urls if isinstance(urls, list) else ():
                 if isinstance(url, str):
                     yield url
-
-
-def is_manifest(value: Any) -> bool:
-    """Return whether a JSON document is the manifest of a web app."""
-    return isinstance(value, dict) and (
-        isinstance(value.get("icons"), list) or isinstance(value.get("start_url"), str)
-    )
 
 
 def manifest_addresses(value: Any) -> Iterator[tuple[str, bool]]:

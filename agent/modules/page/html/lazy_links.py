@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from agent.modules.page.html.attribute_values import srcset_urls
 from agent.modules.page.html.complex_attributes import DATA_WORDS
 from agent.modules.page.html.script_strings import is_clear_path, strings_of
-from agent.modules.page.html.srcset import srcset_urls
 from agent.modules.page.html.style_sheets import style_references
-from agent.modules.page.html.text_links import Reference
+from agent.modules.page.html.text_links import Reference, with_kind
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = [
-    "LAZY_WITHOUT_DATA",
     "custom_references",
     "is_one_word",
     "lazy_data_references",
@@ -30,13 +29,6 @@ _LAZY_SOURCES: Final = frozenset(
         *("data-src", "data-original", "data-lazy", "data-lazy-src", "data-bg", "data-background"),
         *("data-background-image", "data-image", "data-img", "data-poster", "data-echo"),
         *("data-lazyload", "data-hi-res-src", "data-full-src", "data-thumb", "data-cfsrc"),
-    )
-)
-LAZY_WITHOUT_DATA: Final = frozenset(
-    (
-        *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
-        *("hx-get", "lazy", "ng-href", "ng-include", "ng-src", "nitro-lazy-src", "up-href"),
-        "w3-include-html",
     )
 )
 _LEADS: Final = frozenset(("hx-get", "ng-href", "ng-include", "up-href", "w3-include-html"))
@@ -55,14 +47,11 @@ def lazy_data_references(name: str, value: str) -> Iterator[Reference]:
     value = value.strip()
     if name.endswith(("srcset", "bgset", "-set")):
         for part in value.split("|") if name.endswith("bgset") else (value,):
-            for reference in srcset_urls(part):
-                yield reference, _LAZY
+            yield from with_kind(srcset_urls(part), _LAZY)
     elif "url(" in value:
-        for reference in style_references(value):
-            yield reference, _LAZY
+        yield from with_kind(style_references(value), _LAZY)
     elif value[:1] in "[{":
-        for reference in strings_of(value):
-            yield reference, _LAZY
+        yield from with_kind(strings_of(value), _LAZY)
     elif is_clear_path(value) or (name in _LAZY_SOURCES and is_one_word(value)):
         leads_on = name.endswith(("href", "url", "link")) or not any(
             word in name for word in DATA_WORDS
@@ -73,8 +62,7 @@ def lazy_data_references(name: str, value: str) -> Iterator[Reference]:
 def custom_references(name: str, value: str) -> Iterator[Reference]:
     """Yield the references of an attribute of a custom element."""
     if name == "srcset":
-        for reference in srcset_urls(value):
-            yield reference, _LAZY
+        yield from with_kind(srcset_urls(value), _LAZY)
     elif value.strip():
         yield value, LinkKind.LAZY if name == "href" else _LAZY
 

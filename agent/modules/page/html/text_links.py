@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Final
 
-from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.attribute_values import resolved
 from agent.modules.page.html.json_addresses import (
     data_addresses,
     imported_addresses,
@@ -17,7 +18,7 @@ from agent.modules.page.html.script_strings import modules_of, source_map_of, st
 from agent.modules.page.html.style_sheets import style_references
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
-__all__ = ["Nested", "Reference", "text_references"]
+__all__ = ["Nested", "Reference", "source_map_reference", "text_references", "with_kind"]
 
 Reference = tuple[str, int]
 """As written, and its kind's byte."""
@@ -37,14 +38,18 @@ _DATA: Final = frozenset(("application/json", "text/json"))
 _CONDITION: Final = re.compile(r"\s*\[if[^\]]{0,200}\]\s*>?(?:\s*<!\s*-*>)?", re.IGNORECASE)
 
 
+def with_kind(references: Iterable[str], kind: int) -> Iterator[Reference]:
+    """Return references as those of one kind."""
+    return zip(references, repeat(kind), strict=False)
+
+
 def text_references(
     tag: str, attributes: Mapping[str, str], text: str, nested: Nested
 ) -> Iterator[Reference]:
     """Yield the references of an element's text; `nested` reads markup within it."""
     if tag == "style":
-        for reference in style_references(text):
-            yield reference, _STYLE
-        yield from _source_map(text)
+        yield from with_kind(style_references(text), _STYLE)
+        yield from source_map_reference(text)
     elif tag == "script":
         yield from _of_script(resolved(attributes.get("type", "")), text)
     elif tag == "!--":
@@ -60,26 +65,21 @@ def _of_script(media_type: str, text: str) -> Iterator[Reference]:
         for reference, shown in data_addresses(value):
             yield reference, LinkKind.JSON_LD | (EMBEDDED if shown else 0)
         if value is None:  # broken, as much of it is; its strings are there all the same
-            for reference in strings_of(text):
-                yield reference, LinkKind.JSON_LD
+            yield from with_kind(strings_of(text), LinkKind.JSON_LD)
     elif kind in _SCRIPTS:
-        for reference in modules_of(text):
-            yield reference, LinkKind.SCRIPT | EMBEDDED
-        for reference in strings_of(text):
-            yield reference, LinkKind.STRING
-        yield from _source_map(text)
+        yield from with_kind(modules_of(text), LinkKind.SCRIPT | EMBEDDED)
+        yield from with_kind(strings_of(text), LinkKind.STRING)
+        yield from source_map_reference(text)
     elif kind == "importmap":
-        for reference in imported_addresses(parsed(text)):
-            yield reference, LinkKind.SCRIPT | EMBEDDED
+        yield from with_kind(imported_addresses(parsed(text)), LinkKind.SCRIPT | EMBEDDED)
     elif kind == "speculationrules":
-        for reference in speculated_addresses(parsed(text)):
-            yield reference, LinkKind.LINK
+        yield from with_kind(speculated_addresses(parsed(text)), LinkKind.LINK)
     elif kind in _DATA or kind.endswith("+json"):
-        for reference in strings_of(text):
-            yield reference, LinkKind.STRING
+        yield from with_kind(strings_of(text), LinkKind.STRING)
 
 
-def _source_map(text: str) -> Iterator[Reference]:
+def source_map_reference(text: str) -> Iterator[Reference]:
+    """Yield the source map that the end of a script or style sheet names, if any."""
     name = source_map_of(text) if "sourceMappingURL" in text else None
     if name:
         yield name, LinkKind.SOURCE_MAP

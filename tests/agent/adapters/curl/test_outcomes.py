@@ -5,7 +5,7 @@ from __future__ import annotations
 import pycurl
 import pytest
 
-from agent.adapters.curl.outcomes import classify
+from agent.adapters.curl.answers import classify
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pycurl
 import pytest
 
-from agent.adapters.curl.sockets import Sockets
+from agent.adapters.curl.event_loop import Sockets
 
 
 @contextmanager

@@ -17,9 +17,9 @@ import pytest
 
 from agent.adapters.ledger import Database
 from agent.adapters.reports import DurableReports
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.jobs import Job, UnitFinished
-from agent.pipeline.messages.links import Outside
-from agent.pipeline.ports.ledger_rows import QueuedUrl
+from agent.pipeline.messages.pages import Outside
 from shared.archive.capture import Capture
 from shared.archive.cdxj import cdxj_line
 from shared.archive.encode import encode_capture
@@ -51,7 +51,7 @@ def work(folder: Path, outbox: Path, done: Callable[[int], None]) -> None:
     """Fetch pages one by one, hand logs on, and say after each commit how far it came."""
     ledger = open_ledger(folder, SMALL)
     reports = DurableReports(ledger.database)
-    rows = ledger.jobs()
+    rows = list(ledger.each_job())
     job = rows[0].job if rows else Job(ledger.new_job_number(), UNIT, "crawl", 1)
     if not rows:
         ledger.open_job(job)
@@ -143,7 +143,7 @@ def check(folder: Path, outbox: Path, acknowledged: int) -> None:
     closed = {log.path.name for log in ledger.closed_logs()}
     still_open = _open_lines(folder, closed)
     assert handed + still_open == captured
-    rows = ledger.jobs()
+    rows = list(ledger.each_job())
     if rows and not rows[0].finished:
         left = [item.url for item in ledger.take(rows[0].job.number, 0, 99)]
         assert left == [page(number) for number in range(len(captured), ROUNDS)]

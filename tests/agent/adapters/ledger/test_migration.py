@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import SqliteLedger, migration
-from agent.adapters.ledger.database import Query
-from agent.adapters.ledger.ledger import DATABASE
+from agent.adapters.ledger.database import DATABASE, Query
 from agent.adapters.ledger.schema import OLDEST, REPORT_TABLES, VERSION
 from agent.adapters.reports import DurableReports
 from agent.errors import HomeError
+from agent.pipeline.ledger import Rest
 from agent.pipeline.messages.jobs import Job, UnitFinished
-from agent.pipeline.ports.ledger_rows import Rest
 from shared.archive.errors import DiskFullError
 from tests.agent.adapters.installation import captures_of, lines_of, open_ledger
 from tests.agent.adapters.ledger.test_segments import capture, page
@@ -101,7 +100,7 @@ def old(tmp_path: Path) -> Path:
 
 
 def check(ledger: SqliteLedger, folder: Path) -> None:
-    first, second = ledger.jobs()
+    first, second = ledger.each_job()
     assert (first.job.unit, first.host, first.address) == (
         "http://h1.example:80/",
         "http://h1.example:80/",

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent.adapters.ledger import SqliteLedger
+from agent.pipeline.ledger import JobRow, Ledger, QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import JobRow, QueuedUrl
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from tests.agent.adapters.installation import TINY, captures_of, lines_of, open_ledger
@@ -137,7 +136,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @invariant()
     def agree(self) -> None:
         assert self.real.waiting() == self.model.waiting()
-        rows: list[list[JobRow]] = [ledger.jobs() for ledger in self.both()]
+        rows: list[list[JobRow]] = [list(ledger.each_job()) for ledger in self.both()]
         assert rows[0] == rows[1]
         for number in self.numbers:
             taken = [

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import SqliteLedger
-from agent.adapters.ledger.commit_mark import FILE
-from agent.adapters.ledger.database import Query
-from agent.adapters.ledger.ledger import DATABASE
+from agent.adapters.ledger.database import DATABASE, Query
+from agent.adapters.ledger.recovery import FILE
 from agent.adapters.ledger.trash import Trash
 from agent.pipeline.messages.jobs import Job
 from shared.archive.reader import iter_captures

@@ -10,8 +10,8 @@ from agent.adapters.ledger import SqliteLedger
 from agent.adapters.ledger.database import Query
 from agent.adapters.ledger.jobs.journal import BLOCK_URLS
 from agent.adapters.ledger.jobs.queues import DELETED_BLOCKS
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from tests.agent.adapters.installation import OPTIONS, TINY, open_ledger
 
 

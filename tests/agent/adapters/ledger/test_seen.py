@@ -13,8 +13,8 @@ from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.ledger.database import Query
 from agent.adapters.ledger.seen_sets.runs import RunState
 from agent.errors import HomeError
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from tests.agent.adapters.installation import OPTIONS, TINY, SqliteCase, open_ledger
 
 SMALL = replace(OPTIONS, run_keys=100)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import SqliteLedger, segments
-from agent.adapters.ledger.database import Query
-from agent.adapters.ledger.ledger import DATABASE
+from agent.adapters.ledger.database import DATABASE, Query
 from agent.errors import HomeError
 from shared.archive.capture import Capture
 from shared.archive.cdxj import cdxj_line

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
-from agent.adapters.ledger.ledger import DATABASE
+from agent.adapters.ledger.database import DATABASE
 from agent.adapters.ledger.trash import Trash
 from agent.errors import HomeError
 from tests.agent.adapters.installation import captures_of, open_ledger

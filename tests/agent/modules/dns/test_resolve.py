@@ -10,6 +10,7 @@ import pytest
 from agent.modules.dns.resolve import ASKED_AHEAD, NOWHERE, Resolve
 from agent.modules.limits import CrawlLimits
 from agent.pipeline.handler import Output
+from agent.pipeline.ledger import JobRow
 from agent.pipeline.messages.hosts import (
     HostBegun,
     HostFailed,
@@ -20,11 +21,10 @@ from agent.pipeline.messages.hosts import (
     Unreached,
 )
 from agent.pipeline.messages.jobs import Job, ListChanged
-from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Candidate
+from agent.pipeline.messages.requests import Tick
 from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
-from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports.ledger_rows import JobRow
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver, handle
 

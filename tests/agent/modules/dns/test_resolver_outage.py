@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.modules.dns.resolver_outage import Silence
+from agent.modules.outage import Silence
 
 
 def test_several_silent_names_in_a_row_are_us() -> None:

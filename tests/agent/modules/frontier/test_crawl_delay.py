@@ -43,7 +43,7 @@ def rest(pace: Pace, *ends: FetchAnswer) -> float:
     host = host_at(address)
     for end in ends:
         pace.measure(host, end)
-        rest_s = pace.rest_s(address, host, end)
+        rest_s = max(pace.backoff_s(address, host, end), pace.asked_s(end))
     return rest_s
 
 

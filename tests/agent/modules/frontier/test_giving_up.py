@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from agent.modules.frontier.backoff import BackingOff
+from agent.modules.frontier.backoff import BackingOff, WallClock
 from agent.modules.frontier.queues import AddressQueue
-from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import Politeness
-from agent.pipeline.messages.requests import Outcome
-from agent.pipeline.messages.turns import Tick
-from agent.pipeline.ports.ledger_rows import Rest
+from agent.pipeline.ledger import Rest
+from agent.pipeline.messages.requests import Outcome, Tick
 from tests.agent.fakes import FakeLedger, Page
 from tests.agent.modules.answers import ended
 from tests.agent.modules.frontier.sites import PLAIN, A, B, gaps, spaced, world_of

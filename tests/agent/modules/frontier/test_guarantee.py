@@ -23,8 +23,7 @@ from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import Politeness
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages.jobs import ListSlice
-from agent.pipeline.messages.requests import Outcome
-from agent.pipeline.messages.turns import Tick
+from agent.pipeline.messages.requests import Outcome, Tick
 from agent.runners.in_process import InProcessRunner
 from shared.wire.orders import Order
 from tests.agent.fakes import HTML, FakeClock, FakeResolver, FakeWorker, Page

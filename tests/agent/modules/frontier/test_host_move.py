@@ -9,12 +9,12 @@ from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.scope import scope_of
 from agent.pipeline.handler import Output
+from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.hosts import HandedOver, Moved, Placed
 from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed, UnitFinished
+from agent.pipeline.messages.requests import Due, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesKnown
-from agent.pipeline.messages.turns import Due, Tick
 from agent.pipeline.partition import Partition, partition_of
-from agent.pipeline.ports.ledger_rows import QueuedUrl
 from tests.agent.fakes import FakeLedger, handle
 from tests.agent.modules.answers import ended, kept
 

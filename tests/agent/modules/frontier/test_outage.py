@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from agent.modules.frontier.outage import FIRST_PAUSE_S, LONGEST_PAUSE_S, Outage
 from agent.modules.limits import Politeness
+from agent.modules.outage import FIRST_PAUSE_S, LONGEST_PAUSE_S, Outage
 from tests.agent.fakes import Page
 from tests.agent.modules.frontier.sites import A, B, spaced, world_of
 from tests.agent.world import ANY_NAME, World, order

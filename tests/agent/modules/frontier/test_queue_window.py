@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from agent.modules.frontier.linked_queue import Line
 from agent.modules.frontier.queue_window import Front
+from agent.pipeline.ledger import LEVELS, QueuedUrl
 from agent.pipeline.messages.jobs import Job
-from agent.pipeline.ports.ledger_rows import LEVELS, QueuedUrl
 from tests.agent.fakes import FakeLedger, Page
 from tests.agent.modules.frontier.sites import PLAIN, A
 from tests.agent.world import ANY_NAME, World, order

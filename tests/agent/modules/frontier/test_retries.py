@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.pipeline.messages.turns import Due
+from agent.pipeline.messages.requests import Due
 from tests.agent.fakes import Page
 from tests.agent.modules.frontier.sites import A, B, gaps, starts, world_of
 from tests.agent.world import ANY_NAME, World, order

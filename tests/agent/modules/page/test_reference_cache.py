@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.modules.page import reference_cache
+from agent.modules.page import addresses
 from agent.modules.page.addresses import Addresses
 
 FOLDER = "http://a.example/d/"
@@ -12,7 +12,7 @@ FOLDER = "http://a.example/d/"
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> None:
-    reference_cache.forget()
+    addresses.forget_references()
 
 
 def all_of(page: str, *references: str, codec: str = "utf-8") -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def test_what_names_a_part_of_the_page_is_not_remembered() -> None:
             f"{FOLDER}{page}",
             f"{FOLDER}next.html",
         )
-    assert list(reference_cache.folder_memory(FOLDER)) == ["next.html"]
+    assert list(addresses.folder_memory(FOLDER)) == ["next.html"]
 
 
 def test_what_hangs_on_the_encoding_is_not_remembered() -> None:
@@ -42,7 +42,7 @@ def test_what_hangs_on_the_encoding_is_not_remembered() -> None:
 def test_references_that_lead_nowhere_are_remembered_as_such() -> None:
     """A `mailto:` of every page is looked at once."""
     assert all_of("a", "mailto:x@b.example") == ()
-    assert reference_cache.folder_memory(FOLDER) == {"mailto:x@b.example": None}
+    assert addresses.folder_memory(FOLDER) == {"mailto:x@b.example": None}
     assert all_of("b", "mailto:x@b.example", "c") == (f"{FOLDER}c",)
 
 
@@ -51,12 +51,9 @@ def test_memory_is_bounded_whatever_comes() -> None:
     """Neither many references, nor many folders, nor long ones make it grow."""
     for number in range(40_000):
         Addresses(f"{FOLDER}{number}/", "utf-8").resolve_all(["a", f"b{number}"], bytes(2), 9)
-    assert (
-        sum(1 + len(known) for known in reference_cache._folders.values())
-        <= reference_cache.MAX_REMEMBERED
-    )
-    reference_cache.forget()
+    assert sum(1 + len(known) for known in addresses._folders.values()) <= addresses.MAX_REMEMBERED
+    addresses.forget_references()
     all_of("p", "x" * 1000)
-    assert reference_cache._folders == {FOLDER: {}}
+    assert addresses._folders == {FOLDER: {}}
     assert Addresses(f"{FOLDER}{'y' * 1000}/", "utf-8").resolve_all(["a"], bytes(1), 9)[0]
-    assert list(reference_cache._folders) == [FOLDER]
+    assert list(addresses._folders) == [FOLDER]

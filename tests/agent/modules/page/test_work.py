@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages.links import INDEXED_DEPTH, SITEMAP_DEPTH
-from agent.pipeline.messages.pages import Fetched, PageWork
+from agent.pipeline.messages.pages import INDEXED_DEPTH, SITEMAP_DEPTH, Fetched, PageWork
 from shared.archive.capture import Capture, Truncation
 
 LIMITS = PageLimits(agent_token="prsm", max_decoded_bytes=10_000, max_links=5)

@@ -11,9 +11,9 @@ from agent.modules.robots import robots
 from agent.modules.robots.robots import Robots
 from agent.pipeline.handler import Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Links
+from agent.pipeline.messages.requests import Denied, Due
 from agent.pipeline.messages.robots import RulesFetched, RulesKnown
-from agent.pipeline.messages.turns import Denied, Due
 from tests.agent.fakes import FakeClock
 
 HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"

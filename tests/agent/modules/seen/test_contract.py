@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.modules.seen import STRUCTURES, make_seen
+from agent.modules.seen.bloom import mixed
 from agent.modules.seen.buckets import Buckets
-from agent.modules.seen.choice import STRUCTURES, make_seen
-from agent.modules.seen.exact import Exact
-from agent.modules.seen.generations import Generations
 from agent.modules.seen.interface import Seen
-from agent.modules.seen.lru import Lru
+from agent.modules.seen.lru import Generations, Lru
 from agent.modules.seen.pairs import Pairs
-from agent.modules.seen.places import mixed
+from benchmarks.dedup.compared import Exact
+from benchmarks.memory import bytes_of
 
 ALL: dict[str, Callable[[int], Seen]] = {
     **STRUCTURES,
@@ -91,12 +91,12 @@ def test_an_lru_is_an_lru(batches: list[list[int]], size: int) -> None:
 
 @pytest.mark.parametrize("make", [Pairs, Buckets, Generations, Lru])
 def test_bytes_do_not_grow_beyond_the_size(make: Callable[[int], Seen]) -> None:
-    """A bounded memory stays bounded, and says what it takes."""
+    """A bounded memory stays bounded."""
     seen = make(1 << 10)
     biggest = 0
     for start in range(0, 50_000, 100):
         seen.meet([key * 0x9E37_79B9_7F4A_7C15 % 2**62 for key in range(start, start + 100)])
-        biggest = max(biggest, seen.nbytes)
+        biggest = max(biggest, bytes_of(seen))
     assert 0 < biggest <= 250 * (1 << 10)
 
 

@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.modules.seen.bloom import (
+    MAX,
+    RotatingBloom,
+    StableBloomLight,
+    best_hashes,
+    decrements,
+    keys_for,
+    places_of,
+)
 from agent.modules.seen.interface import Filter, Keys
-from agent.modules.seen.places import places_of
-from agent.modules.seen.rotation import RotatingBloom, best_hashes, keys_for
-from agent.modules.seen.stable import MAX, StableBloom, StableBloomLight, decrements
+from benchmarks.dedup.compared import SinglyDecremented, StableBloom
 
 COUNTERS = 1 << 16
 
@@ -137,7 +144,7 @@ def test_32_at_once_do_what_one_after_the_other_does(
     start: int, counts: list[int], seed: int
 ) -> None:
     """Going round in words is the same as decrementing each counter by itself, not below 0."""
-    filters = [StableBloomLight(256, 0.05, 2) for _ in range(2)]
+    filters = [SinglyDecremented(256, 0.05, 2) for _ in range(2)]
     for held in filters:
         held.decrement(start)
         held.add(fresh(seed % 40 + 1, seed=seed))

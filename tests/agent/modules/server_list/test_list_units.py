@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.modules.counts import EXAMPLES, StopCounts
-from agent.modules.server_list.list_units import wanted_of
+from agent.modules.server_list.list_change import wanted_of
 from agent.pipeline.messages.jobs import ServerList
 from shared.wire.orders import ListHead, Order
 

@@ -9,7 +9,7 @@ from agent.modules.server_list.seed import Seed
 from agent.pipeline.handler import Output
 from agent.pipeline.messages.hosts import HostFailed
 from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed, UnitFinished
-from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Links
 from shared.wire.orders import Order
 from tests.agent.fakes import FakeLedger, handle
 from tests.agent.world import slices_of

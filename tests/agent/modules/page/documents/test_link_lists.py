@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.modules.page.body_kinds import Kind, kind_of
-from agent.modules.page.documents.link_lists import Listed, list_of
+from agent.modules.page.documents.link_lists import list_of
+from agent.modules.page.documents.xml_lists import Listed
 from agent.modules.page.found_references import references_within
 from tests.fixtures_dir import fixture_folder
 

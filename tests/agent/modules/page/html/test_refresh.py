@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent.modules.page.addresses import Addresses
-from agent.modules.page.html.refresh import refresh_target
+from agent.modules.page.html.attribute_values import refresh_target
 from tests.fixtures_dir import FIXTURES
 
 ROWS = FIXTURES / "wpt-html" / "meta_refresh.json"

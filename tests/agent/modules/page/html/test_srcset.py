@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent.modules.page.html.srcset import srcset_urls
+from agent.modules.page.html.attribute_values import srcset_urls
 from tests.fixtures_dir import FIXTURES
 
 ROWS = FIXTURES / "wpt-html" / "srcset.json"

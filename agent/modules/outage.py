@@ -1,8 +1,9 @@
-"""Tells dead hosts from a dead network: when those that answered fall silent together, it is us.
+"""Outages of our network, told apart from dead hosts and dead names.
 
-Only a witness counts: an address that has answered, and was not silent while another one answered.
-So the dead addresses that are left at the end of a crawl say nothing. Until anybody has answered in
-this process, any address counts.
+`Outage` judges requests: when those that answered fall silent together, it is us. Only a witness
+counts: an address that has answered, and was not silent while another one answered. So the dead
+addresses that are left at the end of a crawl say nothing. Until anybody has answered in this
+process, any address counts.
 
     so many witnesses are silent, and no address answers       it is us
     all witnesses are, fewer, for so many requests in a row    it is us
@@ -11,13 +12,16 @@ While it is us no host is given up and no attempt counts, and only a few address
 and less often, whether the network is back. That holds for a bounded time: an agent whose last
 hosts have all died must come to an end too. A permit lasts shorter than that, so an agent that is
 really cut off has stopped asking by then.
+
+`Silence` judges look-ups: when no name server answers those of several names in a row, it is us,
+for a bounded time too.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ASKED", "Outage"]
+__all__ = ["ASKED", "Outage", "Silence"]
 
 ASKED: Final = 3  # addresses at a time, while our network is down
 FIRST_PAUSE_S: Final = 20.0  # between two times; then twice as long each
@@ -91,3 +95,29 @@ class Outage:
         self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
         self._next_s = now_s + self._pause_s
         return True
+
+
+class Silence:
+    """Look-ups without an answer since the last answer from anywhere."""
+
+    def __init__(self, names: int, longest_s: float) -> None:
+        """Take how many silent names mean us, and for how long."""
+        self._names = names
+        self._longest_s = longest_s
+        self._silent: set[str] = set()
+        self._since_s = 0.0
+
+    def answered(self) -> None:
+        """Note that a name server answers."""
+        self._silent.clear()
+
+    def failed(self, name: str, now_s: float) -> None:
+        """Note that a look-up failed."""
+        if not self._silent:
+            self._since_s = now_s
+        if len(self._silent) < self._names:
+            self._silent.add(name)
+
+    def is_ours(self, now_s: float) -> bool:
+        """Return whether it is our own network that is down."""
+        return len(self._silent) >= self._names and now_s - self._since_s <= self._longest_s
