@@ -7,7 +7,6 @@ transaction that names them; a segment that was left unchanged can be tried agai
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -25,20 +24,20 @@ from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.reports import held_during
-from manager.operations.segments.segment_intake import ExaminationTools, enter_part
-from manager.store.durable_files import full_disk_said, move, sync_file
+from manager.operations.segments.segment_intake import ExaminationTools, enter_part, fetch_segment
+from manager.store.durable_files import move, sync_file
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
 from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rebuild import RebuildJob
 from manager.store.segments.segment_store import segment_key
 from manager.store.segments.trash import TrashEntry, index_name
-from shared.frozen import frozen
+from shared.archive.segment_facts import CaptureCounts
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 from shared.urls import reversed_host_key
 
 __all__ = ["NotEntered", "Rebuild", "SegmentAdoption"]
 
-COPY_BYTES: Final = 1024**2
 _NAME: Final = re.compile(
     r".*-[0-9]{14}-[0-9]+-(?P<agent>.+?)"
     r"(?:-[0-9a-f]{12})?(?:-r[0-9]+|-withheld|-quarantine)*\.warc\.gz"
@@ -88,13 +87,8 @@ class SegmentAdoption:
 
         Raises StoreFullError, BusyError.
         """
-        folder = self.reading.work()
-        try:
-            with full_disk_said(folder.parent):
-                folder.mkdir(mode=0o700)
+        with self.reading.scratch() as folder:
             why = self._entered(key, entry, folder)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         if why is not None:
             self.not_entered.append(NotEntered(key, why))
 
@@ -150,13 +144,8 @@ class SegmentAdoption:
                 name=_free_arrival_name(tx, agent_id, name, sha256),
                 sha256=sha256,
                 size_bytes=size_bytes,
-                captures=found.captures,
-                strangers=found.strangers,
-                withheld=found.withheld,
-                refused=found.refused,
-                first_ms=found.first_ms,
-                last_ms=found.last_ms,
                 received_ms=self.now_ms,
+                **values_of(found, CaptureCounts),
             )
             arrival = archive.add_arrival(tx, new)
             for part in found.parts:
@@ -256,11 +245,8 @@ def _here(reading: ExaminationTools, key: str, entry: TrashEntry | None, folder:
     path = reading.store.path(key)
     if path is not None:
         return path if entry is None else reading.trash.path(entry)
-    fetched = folder / "source.warc.gz"
     opened = reading.store.open(key) if entry is None else reading.trash.open(entry)
-    with full_disk_said(folder), opened as file, fetched.open("xb") as target:
-        shutil.copyfileobj(file, target, COPY_BYTES)
-    return fetched
+    return fetch_segment(opened, folder)
 
 
 def _indexes(reading: ExaminationTools, key: str, entry: TrashEntry | None) -> tuple[Path, ...]:
