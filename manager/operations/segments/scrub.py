@@ -19,7 +19,7 @@ from manager.db.segments.integrity import ScrubRow
 from manager.errors import BusyError, ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.alert import Alert
-from manager.operations.segments.file_checks import FileFinding, examine_file
+from manager.operations.segments.file_checks import FileFinding, examine_file, finding_of
 from manager.operations.segments.file_problems import ask_again, record_findings, record_recovery
 from manager.operations.segments.kept_file_list import (
     FileKind,
@@ -166,25 +166,17 @@ class Scrubber:
         for file in page.files:
             verdict = examine_file(file, self._places, deep=True, throttle=throttle)
             size_bytes += verdict.size_bytes
-            if verdict.problem is None:
+            found = finding_of(file, verdict)
+            if found is None:
                 self._sound(file, verdict)
             elif is_needed(self._db, file, self._places):
-                found = FileFinding(
-                    kind=file.kind,
-                    place=file.place,
-                    subject=file.subject,
-                    problem=verdict.problem,
-                    detail=verdict.detail,
-                    segment_id=file.segment_id,
-                )
                 findings.append(found)
         now_ms = self._now_ms()
         if findings:
             record_findings(self._db, findings, now_ms)
             broken = {one.segment_id for one in findings if one.kind is FileKind.SEGMENT}
             for one in findings:
-                made_again = one.kind is not FileKind.SEGMENT and one.segment_id not in broken
-                if made_again and one.segment_id is not None:
+                if one.segment_id is not None and one.segment_id not in broken:
                     self._make_again(one)
         is_last = not page.cursor
         with self._db.write() as tx:
@@ -279,20 +271,20 @@ def scrub_progress(db: Database, pace: Pace, now_ms: int) -> ScrubProgress:
         ended = integrity.last_scrub(tx, ended=True)
         problems = len(integrity.open_problems(tx, 10_000))
         files, size_bytes = kept_files.totals(tx)
-    running = last is not None and last.ended_ms is None
-    total_bytes = last.total_bytes if running and last is not None else size_bytes
+    current = None if last is None or last.ended_ms is not None else last
+    total_bytes = size_bytes if current is None else current.total_bytes
     rate = pace.rate(total_bytes)
     ends_ms = next_ms = None
-    if running and last is not None:
-        ends_ms = now_ms + round(max(0, total_bytes - last.bytes) / rate * 1000)
+    if current is not None:
+        ends_ms = now_ms + round(max(0, total_bytes - current.bytes) / rate * 1000)
     elif pace.days:
         next_ms = now_ms if last is None else last.begun_ms + round(pace.days * DAY_S * 1000)
     return ScrubProgress(
-        running=running,
-        begun_ms=last.begun_ms if running and last is not None else None,
-        files=last.files if running and last is not None else 0,
-        total_files=last.total_files if running and last is not None else files,
-        bytes=last.bytes if running and last is not None else 0,
+        running=current is not None,
+        begun_ms=None if current is None else current.begun_ms,
+        files=0 if current is None else current.files,
+        total_files=files if current is None else current.total_files,
+        bytes=0 if current is None else current.bytes,
         total_bytes=total_bytes,
         rate_bytes_per_s=round(rate),
         ends_ms=ends_ms,
