@@ -23,7 +23,7 @@ from manager.app.alerts.database_outage import Outages, Signs
 from manager.app.archive_keeper import Readers
 from manager.app.composition import Manager, layout_of, open_manager
 from manager.app.leadership import Identity
-from manager.app.lock import is_locked_by_us
+from manager.app.locks import is_locked_by_us
 from manager.app.log_setup import log_to_stderr
 from manager.app.model_training import ChildTrainer
 from manager.app.plan_process import ChildPlanner
@@ -46,9 +46,6 @@ from manager.operations.rounds.tick import tick
 from manager.operations.segments.scrub import Scrubber
 from manager.operations.segments.upload_completion import expire_uploads
 from manager.settings import Settings
-from manager.store.segments.segment_examination import examine_segment
-from manager.store.segments.segment_rebuild import rebuild_segment
-from manager.store.segments.segment_rewrite import rewrite_segment
 from shared.messages import Message
 from shared.native import absence_reason
 
@@ -101,11 +98,7 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
             workers.run,
             planner,
             wall_clock_ms,
-            Readers(
-                lambda job: readers.run_here(examine_segment, job),
-                lambda job: readers.run_here(rewrite_segment, job),
-                lambda job: readers.run_here(rebuild_segment, job),
-            ),
+            Readers.of(readers),
             dataclasses.replace(identity, dead=dead),
             trainer,
             config=config,

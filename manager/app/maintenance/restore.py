@@ -9,12 +9,13 @@ continue with (`manager.operations.health.restore_safety`).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from manager.app.composition import layout_of
-from manager.app.lock import is_locked_by_us
+from manager.app.composition import layout_of, url_of
+from manager.app.locks import is_locked_by_us
 from manager.db import Database, Transaction
 from manager.db.migrate import check_known, migrate_to
 from manager.db.row_dumps import is_empty, load
@@ -67,35 +68,30 @@ def restore(
             count=len(manifest.missing),
             files=manifest.missing[:3],
         )
-    _check_empty(data)
-    backup.verify()
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        with is_locked_by_us(data / "prsm.lock"):
-            return _restored(backup, data, config, actor, now_ms, down_since_ms)
-    except BaseException:
-        _empty(data)  # it was empty: so the next try finds it
-        raise
+    with ExitStack() as stack:
+        stack.enter_context(_filling(data))
+        backup.verify()
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stack.enter_context(is_locked_by_us(data / "prsm.lock"))
+        _restore_own(backup, data, config)
+        settings = read_settings(data)
+        layout = layout_of(settings)
+        if layout.kept != data.absolute():
+            stack.enter_context(_filling(layout.kept))
+        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
 
 
-def _restored(
-    backup: BackupReader,
-    data: Path,
-    config: Path | None,
-    actor: Actor,
-    now_ms: Callable[[], int],
-    down_since_ms: int | None,
-) -> Restored:
-    _restore_own(backup, data, config)
-    settings = read_settings(data)
-    layout = layout_of(settings)
-    if layout.kept == data.absolute():
-        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
-    _check_empty(layout.kept)
+@contextmanager
+def _filling(folder: Path) -> Iterator[None]:
+    """Refuse a folder that is not empty; where the block fails, it is so again."""
+    if folder.exists() and (
+        not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())
+    ):
+        raise FormatError("identity.restore_into_files", folder=str(folder))
     try:
-        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
+        yield
     except BaseException:
-        _empty(layout.kept)
+        _empty(folder)  # the next try finds it as this one did
         raise
 
 
@@ -109,9 +105,10 @@ def _filled(
 ) -> Restored:
     """Load the tables and write the files of a backup, where nothing is."""
     manifest = backup.manifest
-    db = Database(settings.database.url or f"sqlite:///{layout.database}")
-    try:
-        _check_no_tables(db)
+    with closing(Database(url_of(settings))) as db:
+        with db.read() as tx:
+            if not is_empty(tx):
+                raise FormatError("identity.restore_into_tables")
         layout.create()
         for entry in manifest.files:
             kind, _, path = entry.name.partition("/")
@@ -126,13 +123,11 @@ def _filled(
         set_marks(files.locations(), installation_id(db), now_ms())
         mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
         findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
-    finally:
-        db.close()
     return Restored(manifest, held_until_ms, findings)
 
 
 def _empty(folder: Path) -> None:
-    """Remove what a restore began to write; a folder that was empty is so again."""
+    """Remove what a restore began to write."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name == OF_THE_DISK:
             continue
@@ -140,19 +135,6 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
-
-
-def _check_empty(folder: Path) -> None:
-    if folder.exists() and (
-        not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())
-    ):
-        raise FormatError("identity.restore_into_files", folder=str(folder))
-
-
-def _check_no_tables(db: Database) -> None:
-    with db.read() as tx:
-        if not is_empty(tx):
-            raise FormatError("identity.restore_into_tables")
 
 
 def _restore_own(backup: BackupReader, data: Path, config: Path | None) -> None:

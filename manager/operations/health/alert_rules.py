@@ -25,29 +25,15 @@ from manager.operations.health.few_hosts import FewHosts, alert_of, few_of_agent
 from manager.operations.health.round_counts import unit_counts
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.hosts.name_lookups import resolutions
+from manager.settings import AlertSettings
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Expiry", "Limits", "alerts_of", "few_hosts", "present_alerts"]
+__all__ = ["Expiry", "alerts_of", "few_hosts", "present_alerts"]
 
 DAY_MS: Final = 86_400_000
 
 UNSIGNED_DAYS: Final = 2
-
-
-@frozen
-class Limits:
-    """From when on something is an alert; 0: never."""
-
-    late_s: float
-    manager_s: float
-    moves_a_day: int
-    disk_bytes: int
-    expiry_days: float
-    round_days: float
-    backup_days: float
-    agent_s: float = 0.0
-    hosts_share: float = 0.0
 
 
 @frozen
@@ -65,7 +51,7 @@ def alerts_of(
     moves: int,
     expiries: Sequence[Expiry],
     updates: Mapping[int, AgentReleaseRow],
-    limits: Limits,
+    limits: AlertSettings,
     now_ms: int,
 ) -> list[Alert]:
     """Return what is wrong now.
@@ -73,8 +59,8 @@ def alerts_of(
     moves: assignments closed in a day. expiries: what ends when. updates: by number of agent.
     """
     found = [*_of_agents(seen, updates, limits, now_ms), *_of_managers(seen, limits)]
-    if limits.moves_a_day and moves > limits.moves_a_day:
-        churn = Message("alerts.churn", moves=moves, limit=limits.moves_a_day)
+    if limits.moves_per_day and moves > limits.moves_per_day:
+        churn = Message("alerts.churn", moves=moves, limit=limits.moves_per_day)
         found.append(Alert("churn:", churn))
     free_bytes = seen.disk_free_bytes
     if free_bytes is None:
@@ -89,7 +75,7 @@ def alerts_of(
     return found
 
 
-def _of_habits(seen: SystemFigures, limits: Limits, now_ms: int) -> Iterable[Alert]:
+def _of_habits(seen: SystemFigures, limits: AlertSettings, now_ms: int) -> Iterable[Alert]:
     """Yield alerts of tasks not done for long, or never since the first agent joined."""
     joined = (view.row.joined_ms for view in seen.views if view.row.retired_ms is None)
     joined_days = (now_ms - min(joined, default=now_ms)) / DAY_MS
@@ -122,15 +108,15 @@ def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) ->
 
 
 def _of_agents(
-    seen: SystemFigures, updates: Mapping[int, AgentReleaseRow], limits: Limits, now_ms: int
+    seen: SystemFigures, updates: Mapping[int, AgentReleaseRow], limits: AlertSettings, now_ms: int
 ) -> Iterable[Alert]:
     for view in seen.views:
         row, how = view.row, view.liveness
         if how.state in (LivenessState.RETIRED, LivenessState.LEFT):
             continue
         late_ms = now_ms - (row.promised_ms or now_ms)
-        late = how.state is LivenessState.LATE and late_ms > limits.late_s * 1000
-        if limits.late_s and (late or how.state is LivenessState.LOST):
+        late = how.state is LivenessState.LATE and late_ms > limits.agent_late_s * 1000
+        if limits.agent_late_s and (late or how.state is LivenessState.LOST):
             message = Message(
                 "alerts.agent_state", name=row.name, state=how.state.value, why=how.reason
             )
@@ -141,21 +127,19 @@ def _of_agents(
 
 
 def _not_updated(name: str, update: AgentReleaseRow) -> Message:
-    step, detail = update.step, update.detail[:200]
-    if update.outcome == "went-back":
-        given = {"name": name, "version": update.version, "step": step}
-        if detail:
-            return Message("alerts.agent_went_back_detail", detail=detail, **given)
-        return Message("alerts.agent_went_back", **given)
-    given = {"name": name, "version": update.version, "outcome": update.outcome, "step": step}
-    if detail:
-        return Message("alerts.agent_not_updated_detail", detail=detail, **given)
-    return Message("alerts.agent_not_updated", **given)
+    code = "alerts.agent_went_back"
+    given = {"name": name, "version": update.version, "step": update.step}
+    if update.outcome != "went-back":
+        code = "alerts.agent_not_updated"
+        given["outcome"] = update.outcome
+    if update.detail:
+        return Message(f"{code}_detail", detail=update.detail[:200], **given)
+    return Message(code, **given)
 
 
-def _of_managers(seen: SystemFigures, limits: Limits) -> Iterable[Alert]:
+def _of_managers(seen: SystemFigures, limits: AlertSettings) -> Iterable[Alert]:
     for one in seen.managers:
-        if limits.manager_s and one.silent_ms > limits.manager_s * 1000:
+        if limits.manager_silence_s and one.silent_ms > limits.manager_silence_s * 1000:
             message = Message(
                 "alerts.manager_silent", place=one.place, silent_ms=one.silent_ms, name=one.name
             )
@@ -166,7 +150,7 @@ def present_alerts(
     db: Database,
     seen: SystemFigures,
     expiries: Sequence[Expiry],
-    limits: Limits,
+    limits: AlertSettings,
     now_ms: int,
 ) -> list[Alert]:
     """Return the present alerts, sent or not, however long they last."""
@@ -178,8 +162,8 @@ def present_alerts(
             tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
         )
     found = alerts_of(seen, moves, ends, updates, limits, now_ms)
-    found += agent_alerts(seen.views, machines, limits.agent_s)
-    return [*found, *map(alert_of, few_hosts(db, seen.views, limits.hosts_share))]
+    found += agent_alerts(seen.views, machines, limits.agent_problem_s)
+    return [*found, *map(alert_of, few_hosts(db, seen.views, limits.min_reachable_share))]
 
 
 def few_hosts(

@@ -44,7 +44,12 @@ def finding_of(file: KeptFile, verdict: Verdict) -> FileFinding | None:
     if verdict.problem is None:
         return None
     return FileFinding(
-        file.kind, file.place, file.subject, verdict.problem, verdict.detail, file.segment_id
+        kind=file.kind,
+        place=file.place,
+        subject=file.subject,
+        problem=verdict.problem,
+        detail=verdict.detail,
+        segment_id=file.segment_id,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from manager.db.engine import Database, Transaction
 from manager.db.segments import kept_files
+from manager.db.segments.kept_files import FileRow, TransferFile
 from manager.store import Layout
 from manager.store.segments.segment_store import SegmentStore
 from shared.errors import FormatError
@@ -107,7 +108,15 @@ def _segments(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Ite
             (FileKind.INDEX, path_below_kept(layout, index), row.index_bytes, row.index_sha256),
             (FileKind.CDXJ, path_below_kept(layout, cdxj), row.cdxj_bytes or None, row.cdxj_sha256),
         ):
-            yield KeptFile(kind, place, row.name, row.id, size_bytes, sha256, segment_id=row.id)
+            yield KeptFile(
+                kind,
+                place,
+                row.name,
+                row.id,
+                size_bytes=size_bytes,
+                sha256=sha256,
+                segment_id=row.id,
+            )
 
 
 def _logs(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iterator[KeptFile]:
@@ -119,24 +128,27 @@ def _results(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iter
     folder = path_below_kept(layout, layout.results)
     for row in kept_files.result_rows(tx, after_id, limit):
         place = f"{folder}/{row.id}.result"
-        yield KeptFile(FileKind.RESULT, place, row.name, row.id, row.size_bytes, row.sha256)
+        yield _of_row(FileKind.RESULT, place, row.name, row)
 
 
 def _uploads(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iterator[KeptFile]:
     for row in kept_files.open_transfers(tx, after_id, limit):
         place = f"incoming/{row.key}.warc.gz"
         if row.state == "received" or (layout.kept / place).exists():
-            yield KeptFile(
-                FileKind.ARRIVAL, place, row.filename, row.id, row.size_bytes, row.sha256
-            )
+            yield _of_row(FileKind.ARRIVAL, place, row.filename, row)
         else:
             yield KeptFile(FileKind.UPLOAD, f"uploads/{row.key}.part", row.filename, row.id)
 
 
 def _releases(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iterator[KeptFile]:
     for row in kept_files.release_rows(tx, after_id, limit):
-        place, subject = f"releases/{row.path}", f"release {row.name}"
-        yield KeptFile(FileKind.RELEASE, place, subject, row.id, row.size_bytes, row.sha256)
+        yield _of_row(FileKind.RELEASE, f"releases/{row.path}", f"release {row.name}", row)
+
+
+def _of_row(kind: FileKind, place: str, subject: str, row: FileRow | TransferFile) -> KeptFile:
+    return KeptFile(
+        kind, place, subject, row_id=row.id, size_bytes=row.size_bytes, sha256=row.sha256
+    )
 
 
 @frozen

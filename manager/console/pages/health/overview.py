@@ -78,7 +78,8 @@ def overview(visit: Visit) -> Response:
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
     managers = list_managers(visit.db)
     wanting = tick_notices(managers, visit.now_ms) + manager_notices(managers)
-    wanting += few_notices(few_hosts(visit.db, agents, visit.door.alerts.limits.hosts_share))
+    share = visit.door.settings.alerts.min_reachable_share
+    wanting += few_notices(few_hosts(visit.db, agents, share))
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
     wanting += notices(
         _with_alerts(visit, agents),

@@ -1,15 +1,16 @@
-"""Lock of a data directory: one server process, and the name of its predecessor.
+"""Locks of a data directory and of a SQLite file: one server process for each.
 
-Invariant: the holder of the lock of `prsm.lock` is alive; the kernel releases it when the process
-ends, however it ends. The file names the holder: for a second process that tries, and for the next
-one, which learns from it which manager is certainly dead. A copy from elsewhere counts for nothing:
-the file names itself, too.
+Invariant: the holder of a lock is alive; the kernel releases it when the process ends, however it
+ends. `prsm.lock` names the holder: for a second process that tries, and for the next one, which
+learns from it which manager is certainly dead. A copy from elsewhere counts for nothing: the file
+names itself, too.
 """
 
 from __future__ import annotations
 
 import datetime
 import fcntl
+import logging
 import os
 import re
 import socket
@@ -21,7 +22,9 @@ from typing import Final
 from manager.store import StoreError
 from shared.messages import Message
 
-__all__ = ["is_locked_by_us"]
+__all__ = ["DatabaseLock", "is_locked_by_us"]
+
+_log: Final = logging.getLogger(__name__)
 
 LONGEST: Final = 1000
 _TOLD: Final = re.compile(
@@ -77,3 +80,46 @@ def is_locked_by_us(path: Path, name: str = "") -> Iterator[str]:
 
 def _read(handle: int) -> str:
     return os.pread(handle, LONGEST, 0).decode("utf-8", "replace")
+
+
+class DatabaseLock:
+    """The right to serve a file of SQLite, whatever directory and name it is opened by.
+
+    It is of the file itself, so links to it share it, and no lock of SQLite's own: commands read
+    and write beside a manager. Take it before SQLite opens the file and close it after that,
+    because closing the file takes SQLite's locks away.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock of a file, which is made where there is none.
+
+        Raises StoreError: another manager serves it, or the file cannot be opened.
+        """
+        try:
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise StoreError(
+                "database.not_writable", path=str(path), problem=error.strerror
+            ) from error
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            # Not closed: where this very process serves it, SQLite would lose its locks.
+            raise StoreError("database.in_use", path=str(path)) from None
+        except BaseException:
+            os.close(self._handle)
+            raise
+        names = os.fstat(self._handle).st_nlink
+        if names > 1:
+            _log.warning(
+                "database %s: has %d names (hard links), and SQLite's journal goes by the name: "
+                "always start it by the same one, and remove the others",
+                path,
+                names,
+            )
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
