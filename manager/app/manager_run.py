@@ -21,12 +21,11 @@ from typing import Final
 from manager.app.alerts.alerts import Alerts
 from manager.app.alerts.database_outage import Outages, Signs
 from manager.app.archive_keeper import Readers
+from manager.app.child_processes import ChildPlanner, ChildTrainer
 from manager.app.composition import Manager, layout_of, open_manager
 from manager.app.leadership import Identity
 from manager.app.locks import is_locked_by_us
 from manager.app.log_setup import log_to_stderr
-from manager.app.model_training import ChildTrainer
-from manager.app.plan_process import ChildPlanner
 from manager.app.self_check import check_folders
 from manager.app.web.servers import Listeners, open_listeners, run_servers
 from manager.app.web.shutdown import Shutdown

@@ -12,16 +12,14 @@ from manager.api.access import Door, Operator, Viewer
 from manager.api.rounds.schedules import add_schedule_routes
 from manager.db.rounds.schedules import RoundSchedule
 from manager.operations.rounds import (
-    round_history,
     round_holders,
     round_list,
     round_report,
     round_schedules,
     rounds,
 )
-from manager.operations.rounds.round_history import PastRound
 from manager.operations.rounds.round_holders import RoundHolders
-from manager.operations.rounds.round_list import RoundFilter, RoundPage
+from manager.operations.rounds.round_list import PastRound, RoundFilter, RoundPage, past_rounds
 from manager.operations.rounds.round_report import RoundReport
 from manager.operations.rounds.rounds import RoundDetail
 from manager.operations.timetables import Scheduled
@@ -104,7 +102,7 @@ async def history(
     ] = None,
 ) -> list[PastRound]:
     """Lay the newest rounds side by side, oldest first: planned, at best possible, measured."""
-    return await asyncio.to_thread(round_history.past_rounds, door.db, limit, before)
+    return await asyncio.to_thread(past_rounds, door.db, limit, before)
 
 
 @router.post("/rounds", status_code=201)

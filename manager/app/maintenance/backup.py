@@ -1,9 +1,11 @@
-"""Make a backup of a manager, which may run.
+"""Make a backup of a manager, which may run, and remove older ones.
 
 A backup is the tables in one state, the settings, the keys of TLS, and the files that cannot be
-made again. Invariant: files are copied after the tables were read, so what a row names is there, or
-was removed since; then the tables are read again. Lists, the files of days, results and parts of
-uploads are left out: they are made, or sent, again.
+made again. Invariants: files are copied after the tables were read, so what a row names is there,
+or was removed since; then the tables are read again. Lists, the files of days, results and parts of
+uploads are left out: they are made, or sent, again. Only backups of the same installation by their
+own manifest are removed; other files are left alone, and so is a backup that was cut off, which may
+be the only thing that is left of something.
 """
 
 from __future__ import annotations
@@ -24,17 +26,20 @@ from manager.operations.health.restore_safety import files_in_use, longest_permi
 from manager.operations.identity.installation import installation_id
 from manager.operations.policy import Policy
 from manager.settings import SETTINGS_FILE, Settings
+from manager.store import StoreError
 from manager.store.backup_files import (
     FORMAT,
     BackupFile,
     BackupWriter,
     Manifest,
     new_backup,
+    open_backup,
     write_lines,
 )
+from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["make_backup"]
+__all__ = ["make_backup", "remove_older"]
 
 TRIES: Final = 3
 RECORDS: Final = ("logs", "transfers", "releases")
@@ -161,3 +166,41 @@ def _own_files(settings: Settings, config: Path) -> Iterator[tuple[str, Path]]:
         path = str(getattr(settings.server, name))
         if path:
             yield f"keys/{name}.pem", Path(path)
+
+
+def remove_older(newest: Path, keep: int) -> list[Path]:
+    """Remove backups (tars) beside one that was just made; return which, the newest first.
+
+    keep: how many stay, that one too. Raises StoreError where one cannot be removed.
+    """
+    made = _manifest(newest)
+    others = []
+    for path in newest.parent.glob("*.tar"):
+        manifest = None if path.name == newest.name else _manifest(path)
+        if manifest and made and manifest.installation == made.installation:
+            others.append((manifest.made_ms, path))
+    removed = [path for _, path in sorted(others, reverse=True)[keep - 1 :]]
+    for path in removed:
+        try:
+            path.unlink()
+        except OSError as error:
+            raise StoreError(
+                "identity.backup_not_removed",
+                keep=keep,
+                path=str(path),
+                problem=error.strerror,
+                newest=str(newest),
+            ) from error
+    return removed
+
+
+def _manifest(path: Path) -> Manifest | None:
+    """Return what a backup holds; None: it is none."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        backup = open_backup(path)
+    except (FormatError, OSError):
+        return None
+    backup.close()
+    return backup.manifest

@@ -11,7 +11,7 @@ from manager.db.segments.transfers import TransferRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
-from manager.operations.segments.upload_gaps import write_gaps
+from manager.operations.segments.upload_bytes import write_gaps
 from manager.operations.segments.uploads import upload_of
 from manager.settings import CollectionSettings
 from manager.store import UploadParts

@@ -21,7 +21,7 @@ from manager.errors import (
     SlowDownError,
 )
 from manager.operations.identity.enrolment import AgentIdentity
-from manager.operations.segments.upload_gaps import offset_of, read_gaps, write_gaps
+from manager.operations.segments.upload_bytes import offset_of, read_gaps, write_gaps
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
 from shared.errors import FormatError

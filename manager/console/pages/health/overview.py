@@ -28,9 +28,8 @@ from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_alerts
 from manager.operations.fleet.agents import AgentView, agent_views
-from manager.operations.health.agent_alerts import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.alert_events import current_key
-from manager.operations.health.alert_rules import few_hosts
+from manager.operations.health.alert_rules import DISK_BYTES, REPORTS_WAITING, SKEW_MS, few_hosts
 from manager.operations.health.silences import list_silences
 from manager.operations.hosts.host_views import count_hosts
 from manager.operations.identity.managers import list_managers

@@ -17,8 +17,7 @@ from manager.db.releases.releases import AgentReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import note_alone
 from manager.operations.alert import Alert
-from manager.operations.health.agent_alerts import agent_alerts
-from manager.operations.health.alert_rules import Expiry, alerts_of
+from manager.operations.health.alert_rules import Expiry, agent_alerts, alerts_of
 from manager.operations.health.alerts import Notification, due, notifications
 from manager.operations.health.silences import (
     add_window,
