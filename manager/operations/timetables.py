@@ -75,15 +75,7 @@ class Timetable(Generic[Row]):
         """
         if len(self._rows.all(tx)) >= self.most:
             raise ConflictError("schedules.too_many", number=self.most)
-        row = self._rows.add(
-            tx,
-            crontab=line.text,
-            zone=line.zone.key,
-            made_by=actor.name,
-            made_ms=now_ms,
-            next_ms=_next_ms(line, now_ms),
-            **values,
-        )
+        row = self._rows.add(tx, **_columns(line, actor, now_ms), **values)
         detail = {"crontab": line.text, "zone": line.zone.key, **told}
         if subject:
             detail = {"schedule": row.id, **detail}
@@ -110,16 +102,7 @@ class Timetable(Generic[Row]):
         before = self.found(tx, number)
         if shown_ms not in (None, before.made_ms):
             raise ConflictError("schedules.changed", number=number)
-        self._rows.update(
-            tx,
-            number,
-            crontab=line.text,
-            zone=line.zone.key,
-            made_by=actor.name,
-            made_ms=now_ms,
-            next_ms=_next_ms(line, now_ms),
-            **values,
-        )
+        self._rows.update(tx, number, **_columns(line, actor, now_ms), **values)
         detail = {"crontab": line.text, "zone": line.zone.key, **told}
         was = f"{before.crontab} ({before.zone})"
         note(tx, now_ms, actor, self._changed, str(number), before=was, **detail)
@@ -132,13 +115,7 @@ class Timetable(Generic[Row]):
             raise NotFoundError("schedules.unknown", number=number, see=self.see)
         return row
 
-    def run_now(
-        self,
-        tx: Transaction,
-        number: int,
-        now_ms: int,
-        act: Act[Row],
-    ) -> None:
+    def run_now(self, tx: Transaction, number: int, now_ms: int, act: Act[Row]) -> None:
         """Do what a schedule says before its time, which stays. act: as of `run_due`.
 
         Raises NotFoundError, and what `act` does.
@@ -188,6 +165,17 @@ class Timetable(Generic[Row]):
                 said = act(tx, row, rows)
                 self._rows.update(tx, row.id, next_ms=next_ms, last_ms=now_ms, last_result=said)
         return done
+
+
+def _columns(line: Crontab, actor: Actor, now_ms: int) -> dict[str, Any]:
+    """Return the columns that each schedule has."""
+    return {
+        "crontab": line.text,
+        "zone": line.zone.key,
+        "made_by": actor.name,
+        "made_ms": now_ms,
+        "next_ms": _next_ms(line, now_ms),
+    }
 
 
 def _is_due(row: Schedule, now_ms: int) -> bool:

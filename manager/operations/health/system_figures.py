@@ -8,18 +8,19 @@ from pathlib import Path
 
 from manager.db.engine import Database
 from manager.db.health import system_figures
+from manager.db.health.system_figures import Totals
 from manager.db.identity import leadership
 from manager.db.rounds import rounds, tick_clock
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
 from manager.operations.identity.managers import ServingManager, managers_of
 from manager.operations.policy import Policy
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = ["SystemFigures", "system_figures_of"]
 
 
 @frozen
-class SystemFigures:
+class SystemFigures(Totals):
     """Numbers of one moment; moments and counts are 0 where there is none."""
 
     epoch: int
@@ -31,11 +32,6 @@ class SystemFigures:
     has_hosts: bool
     last_round_ms: int
     last_backup_ms: int
-    alerts: int
-    reports: int
-    lines: int
-    segments: int
-    segment_bytes: int
     agents: dict[str, int]
     units: dict[str, int]
     transfers: dict[str, int]
@@ -57,7 +53,6 @@ def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -
     backup_ms = db.figures.get("last backup", lambda: _last_backup_ms(db))
     with db.read() as tx:
         leader = leadership.current(tx)
-        counted = system_figures.totals(tx)
         return SystemFigures(
             epoch=leader.epoch,
             last_tick_ms=tick_clock.last_tick(tx) or 0,
@@ -68,16 +63,12 @@ def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -
             has_hosts=system_figures.has_hosts(tx),
             last_round_ms=system_figures.last_round_ms(tx),
             last_backup_ms=backup_ms,
-            alerts=counted.alerts,
-            reports=counted.reports,
-            lines=counted.lines,
-            segments=counted.segments,
-            segment_bytes=counted.segment_bytes,
             agents=dict(Counter(view.liveness.state.value for view in views)),
             units=units,
             transfers=system_figures.transfers_by_state(tx),
             views=views,
             managers=managers_of(tx),
+            **values_of(system_figures.totals(tx)),
         )
 
 

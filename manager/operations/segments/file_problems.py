@@ -19,7 +19,7 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.alert import Alert
 from manager.operations.segments.collection_orders import ORDERS_MOST, NewCollection, order_in
 from manager.operations.segments.file_checks import FileFinding
-from manager.operations.segments.kept_file_list import FileKind, KeptFile
+from manager.operations.segments.kept_file_list import KeptFile
 from manager.store.segments.verification import FileProblem
 from shared.messages import Message
 
@@ -28,7 +28,6 @@ __all__ = [
     "answer_message",
     "ask_again",
     "file_alerts",
-    "is_recoverable",
     "kind_message",
     "list_problems",
     "problem_message",
@@ -39,7 +38,6 @@ __all__ = [
 ASK_AGAIN_MS: Final = 24 * 3_600_000
 """After an order that failed, or was cancelled."""
 NAMED: Final = 5
-OF_SEGMENTS: Final = frozenset({FileKind.SEGMENT, FileKind.INDEX, FileKind.CDXJ})
 MADE_BY: Final = "the scrub"
 
 
@@ -74,11 +72,6 @@ def _row_message(one: ProblemRow) -> Message:
         problem=problem_message(one.problem),
         answer=answer,
     )
-
-
-def is_recoverable(kind: str) -> bool:
-    """Return whether an agent may still have what a file of this kind is made of."""
-    return kind in OF_SEGMENTS
 
 
 def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) -> int:

@@ -11,11 +11,11 @@ import pytest
 from manager.db.engine import Database
 from manager.operations.fleet import sync_state
 from manager.operations.fleet.agents import agent_detail
-from manager.operations.fleet.contact import sync
 from manager.operations.fleet.sync_state import LONGEST, reason_of
 from shared.messages import LANGUAGES, Message, codes, message_of_row, render, row_of_message
 from shared.wire.sync import SyncRequest
 from shared.wire.sync_json import read_message
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import World
 
 KNOWN = "agent.test"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from manager.db.engine import Database
-from manager.operations.fleet.contact import sync
 from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.few_hosts import (
     FewCode,
@@ -28,6 +27,7 @@ from shared.messages import Message
 from shared.naming import HostFailure
 from tests.manager.operations.health.no_alerts import OFF
 from tests.manager.operations.rounds.test_unit_failures import HOSTS, claim, crawling, unit
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import ADMIN, World
 
 LIMITS = replace(OFF, min_reachable_share=0.5)
