@@ -169,7 +169,8 @@ def present_alerts(
     now_ms: int,
 ) -> list[Alert]:
     """Return the present alerts, sent or not, however long they last."""
-    moves = db.figures.get("moves of a day", lambda: _moves(db, now_ms))
+    since_ms = now_ms - DAY_MS
+    moves = db.figure("moves of a day", lambda tx: system_figures.moved_since(tx, since_ms))
     with db.read() as tx:
         updates = _updates(tx)
         ends = [*expiries, *_signed(tx, now_ms)]
@@ -204,12 +205,6 @@ def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:
     }
     told = releases.agent_releases_of_all(tx)
     return {agent: row for agent, row in told.items() if row.version not in over}
-
-
-def _moves(db: Database, now_ms: int) -> int:
-    """Return how many units changed hands in a day; all that ever did are looked through."""
-    with db.read() as tx:
-        return system_figures.moved_since(tx, now_ms - DAY_MS)
 
 
 def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:

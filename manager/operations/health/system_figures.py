@@ -49,8 +49,11 @@ def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -
     with db.read() as tx:
         current = rounds.open_round(tx)
     number = 0 if current is None else current.number
-    units = db.figures.get(("units of round", number), lambda: _units(db, number))
-    backup_ms = db.figures.get("last backup", lambda: _last_backup_ms(db))
+    units = {}
+    if number:
+        key = ("units of round", number)
+        units = db.figure(key, lambda tx: system_figures.units(tx, number))
+    backup_ms = db.figure("last backup", system_figures.last_backup_ms)
     with db.read() as tx:
         leader = leadership.current(tx)
         return SystemFigures(
@@ -78,15 +81,3 @@ def _disk(folder: Path) -> tuple[int | None, str]:
         return shutil.disk_usage(folder).free, ""
     except OSError as error:
         return None, str(error)
-
-
-def _last_backup_ms(db: Database) -> int:
-    with db.read() as tx:
-        return system_figures.last_backup_ms(tx)
-
-
-def _units(db: Database, number: int) -> dict[str, int]:
-    if not number:
-        return {}
-    with db.read() as tx:
-        return system_figures.units(tx, number)

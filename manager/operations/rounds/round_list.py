@@ -13,7 +13,7 @@ from manager.db.rounds import round_history, round_list
 from manager.db.rounds.round_history import PastRound
 from manager.db.rounds.round_list import STATES
 from manager.db.rounds.rounds import RoundRow
-from shared.errors import FormatError
+from shared.errors import FormatError, check_choice
 from shared.frozen import frozen
 
 __all__ = [
@@ -76,10 +76,8 @@ def every_round(db: Database, where: RoundFilter, *, sort: str = "-number") -> I
 
 
 def _check(where: RoundFilter, sort: str) -> None:
-    if where.state not in ("", *STATES):
-        raise FormatError(
-            "general.unknown_choice", name="state", value=where.state[:40], known=STATES
-        )
+    if where.state:
+        check_choice("state", where.state, STATES)
     if sort.removeprefix("-") not in SORTS:
         raise FormatError("general.unknown_choice", name="sort", value=sort[:40], known=SORTS)
 

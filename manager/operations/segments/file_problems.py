@@ -9,7 +9,7 @@ whole, was replaced, or no row needs it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -81,36 +81,23 @@ def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) 
         for one in findings:
             if one.problem is FileProblem.NO_ROW:
                 continue
-            is_new = integrity.note_problem(
-                tx,
-                now_ms,
-                kind=one.kind.value,
-                place=one.place,
-                subject=one.subject,
-                problem=one.problem.value,
-                detail=one.detail,
-                segment_id=one.segment_id,
-            )
-            if is_new:
+            facts: dict[str, Any] = {
+                "kind": one.kind.value,
+                "place": one.place,
+                "problem": one.problem.value,
+                "detail": one.detail,
+            }
+            if integrity.note_problem(
+                tx, now_ms, subject=one.subject, segment_id=one.segment_id, **facts
+            ):
                 new += 1
-                note(
-                    tx,
-                    now_ms,
-                    CLOCK,
-                    "file.find-damaged",
-                    one.subject,
-                    alert=True,
-                    kind=one.kind.value,
-                    place=one.place,
-                    problem=one.problem.value,
-                    detail=one.detail,
-                    reason=Message(
-                        "segments.damaged_file",
-                        name=one.place,
-                        kind=kind_message(one.kind),
-                        problem=problem_message(one.problem),
-                    ),
+                facts["reason"] = Message(
+                    "segments.damaged_file",
+                    name=one.place,
+                    kind=kind_message(one.kind),
+                    problem=problem_message(one.problem),
                 )
+                note(tx, now_ms, CLOCK, "file.find-damaged", one.subject, alert=True, **facts)
     return new
 
 

@@ -25,7 +25,12 @@ from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.identity.installation import MarkedFiles
 from manager.operations.logs.reports import held_during
-from manager.operations.segments.segment_intake import ExaminationTools, enter_part, fetch_segment
+from manager.operations.segments.segment_intake import (
+    ExaminationTools,
+    enter_part,
+    fetch_segment,
+    indexes_in_trash,
+)
 from manager.store.durable_files import move, sync_file
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
 from manager.store.segments.segment_parts import SegmentPart
@@ -111,7 +116,10 @@ class SegmentAdoption:
         number, _, file = key.partition("/")
         source = _here(self.asked.reading, key, entry, folder)
         job = self._job(int(number), file.partition(".")[0], source, folder)
-        wanted = RebuildJob(job, _indexes(self.asked.reading, key, entry), "", self.asked.trusted)
+        reading = self.asked.reading
+        trashed = indexes_in_trash(reading, key, "" if entry is None else entry.day)
+        indexes = (reading.layout.index_file(key), *trashed)
+        wanted = RebuildJob(job, indexes, "", self.asked.trusted)
         found = self.asked.rebuild(wanted)
         if isinstance(found, RefusedSegment):
             return found.message
@@ -261,15 +269,6 @@ def _here(reading: ExaminationTools, key: str, entry: TrashEntry | None, folder:
         return path if entry is None else reading.trash.path(entry)
     opened = reading.store.open(key) if entry is None else reading.trash.open(entry)
     return fetch_segment(opened, folder)
-
-
-def _indexes(reading: ExaminationTools, key: str, entry: TrashEntry | None) -> tuple[Path, ...]:
-    """Return where the index of a segment may be: in its place, or in the trash of any day."""
-    trash = reading.layout.trash
-    days = sorted((path.name for path in trash.glob("*-*-*")), reverse=True)
-    if entry is not None:
-        days = [entry.day, *days]
-    return (reading.layout.index_file(key), *(trash / day / index_name(key) for day in days))
 
 
 def _agent_id(tx: Transaction, name: str, now_ms: int) -> int:

@@ -32,7 +32,7 @@ from manager.store.durable_files import full_disk_said
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
 from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_store import SegmentStore, replace_file, segment_key
-from manager.store.segments.trash import Trash
+from manager.store.segments.trash import Trash, index_name
 from shared.archive.segment_facts import CaptureCounts, SegmentFacts
 from shared.frozen import frozen, values_of
 from shared.messages import Message
@@ -43,6 +43,7 @@ __all__ = [
     "accept_segment",
     "enter_part",
     "fetch_segment",
+    "indexes_in_trash",
     "keep_files",
     "known_segment",
     "segment_job",
@@ -229,6 +230,14 @@ def _keep(
             refused=found.refused,
         )
     return outcome_of(new, repeated=False)
+
+
+def indexes_in_trash(reading: ExaminationTools, key: str, day: str = "") -> Iterator[Path]:
+    """Yield where the index of a segment may lie in the trash. day: looked at first."""
+    folder = reading.layout.trash
+    days = sorted((path.name for path in folder.glob("*-*-*")), reverse=True)
+    for one in [day, *days] if day else days:
+        yield folder / one / index_name(key)
 
 
 def keep_files(reading: ExaminationTools, part: SegmentPart, key: str) -> None:

@@ -12,7 +12,12 @@ from pathlib import Path
 from manager.db.engine import Database
 from manager.db.segments import segments
 from manager.operations.actor import Actor, note
-from manager.operations.segments.segment_intake import ExaminationTools, fetch_segment, keep_files
+from manager.operations.segments.segment_intake import (
+    ExaminationTools,
+    fetch_segment,
+    indexes_in_trash,
+    keep_files,
+)
 from manager.store.errors import StoreError
 from manager.store.segments.index_summary import IndexSummary, summary_of
 from manager.store.segments.segment_parts import SegmentPart
@@ -93,10 +98,7 @@ def _index(reading: ExaminationTools, entry: TrashEntry) -> tuple[Path, IndexSum
 
 def _indexes(reading: ExaminationTools, entry: TrashEntry) -> Iterator[Path]:
     """Yield where the index of a segment of the trash may be: there, or where it was."""
-    folder = reading.layout.trash
-    days = sorted(path.name for path in folder.glob("*-*-*"))
-    for day in (entry.day, *days):
-        yield folder / day / index_name(entry.key)
+    yield from indexes_in_trash(reading, entry.key, entry.day)
     if not reading.store.has(entry.key):
         yield reading.layout.index_file(entry.key)
 
