@@ -31,7 +31,6 @@ from manager.intake.logs.log_intake import LogIntake
 from manager.intake.messages.discovery_intake import DiscoveredIntake
 from manager.intake.uploads.file_acceptance import Acceptance
 from manager.intake.uploads.pull import SegmentPull
-from manager.intake.uploads.whole_segments import SegmentIntake
 from manager.intake.workers.reader_types import Reader
 from manager.naming import Names
 from manager.operations.health.alert_views import AlertDesk
@@ -48,7 +47,6 @@ from manager.operations.segments.scrub import scrub_alerts
 from manager.settings import Settings
 from manager.signing import SigningClient
 from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, StoreError, UploadParts
-from manager.store.segments.segment_store import SegmentStore
 from shared.frozen import frozen
 from shared.naming import AddressRules
 from shared.week_log import WeekLog
@@ -99,16 +97,6 @@ class Manager:
     gate: BucketGate
     resources: contextlib.ExitStack
     clocks: list[Clock] = field(default_factory=list)
-
-    @property
-    def segments(self) -> SegmentIntake:
-        """Return who takes segments that came whole."""
-        return self.archive.intake
-
-    @property
-    def store(self) -> SegmentStore:
-        """Return where segments lie."""
-        return self.archive.store
 
     def close(self) -> None:
         """Release all open resources."""

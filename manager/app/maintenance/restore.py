@@ -69,7 +69,7 @@ def restore(
             files=manifest.missing[:3],
         )
     with ExitStack() as stack:
-        stack.enter_context(_filling(data))
+        stack.enter_context(_guard_empty(data))
         backup.verify()
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         stack.enter_context(is_locked_by_us(data / "prsm.lock"))
@@ -77,12 +77,12 @@ def restore(
         settings = read_settings(data)
         layout = layout_of(settings)
         if layout.kept != data.absolute():
-            stack.enter_context(_filling(layout.kept))
+            stack.enter_context(_guard_empty(layout.kept))
         return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
 
 
 @contextmanager
-def _filling(folder: Path) -> Iterator[None]:
+def _guard_empty(folder: Path) -> Iterator[None]:
     """Refuse a folder that is not empty; where the block fails, it is so again."""
     if folder.exists() and (
         not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())

@@ -13,7 +13,7 @@ from typing import Final
 from manager.db import consistency_checks
 from manager.db.engine import Database
 from manager.message_fields import message_fields
-from manager.operations.segments.file_checks import FileFinding, examine_file, finding_of
+from manager.operations.segments.file_checks import FileFinding, examine_file, file_finding
 from manager.operations.segments.file_problems import ask_again, record_findings
 from manager.operations.segments.kept_file_list import FileKind, FilePlaces, files_after, is_needed
 from manager.operations.segments.orphan_search import orphaned_files
@@ -150,7 +150,7 @@ def _page(
     for file in page.files:
         verdict = examine_file(file, places, deep=deep, sizes=sizes)
         size_bytes += verdict.size_bytes
-        found = finding_of(file, verdict)
+        found = file_finding(file, verdict)
         if found is not None and is_needed(db, file, places):
             findings.append(found)
     told = [_inconsistency(one) for one in findings]

@@ -111,7 +111,7 @@ def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:
 
 
 def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> str:
-    """Return the reason as it is kept. Raises FormatError."""
+    """Return the reason, stripped. Raises FormatError."""
     if until_ms <= max(from_ms, now_ms):
         raise FormatError("alerts.silence_until_past").about("until")
     if until_ms - from_ms > LONGEST_MS:

@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 PAGE_MOST: Final = 1000
-ROUNDS_MOST: Final = 1000
 
 SORTS: Final = tuple(round_list.ROWS.sorts)
 
@@ -85,4 +84,4 @@ def _check(where: RoundFilter, sort: str) -> None:
 def past_rounds(db: Database, limit: int = 60, before: int | None = None) -> list[PastRound]:
     """Return the newest rounds (before: those of lesser numbers), the oldest of them first."""
     with db.read() as tx:
-        return round_history.newest(tx, max(1, min(limit, ROUNDS_MOST)), before)[::-1]
+        return round_history.newest(tx, max(1, min(limit, PAGE_MOST)), before)[::-1]

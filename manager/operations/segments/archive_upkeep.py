@@ -17,7 +17,7 @@ from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
 from manager.db.segments.segments import SegmentRow
 from manager.operations.actor import CLOCK, Actor, note
-from manager.operations.segments.file_checks import examine_file, finding_of
+from manager.operations.segments.file_checks import examine_file, file_finding
 from manager.operations.segments.file_problems import ask_again, record_findings
 from manager.operations.segments.kept_file_list import FilePlaces, files_after
 from manager.operations.segments.orphans import sweep, sweep_trash
@@ -89,7 +89,7 @@ def _note_damage(db: Database, reading: ExaminationTools, row: SegmentRow, now_m
     """Write down which files of a segment are damaged, as the scrub does, and ask for it again."""
     places = FilePlaces(reading.layout, reading.store)
     files = files_after(db, places, f"segment:{row.id - 1}", 1).files
-    found = [finding_of(file, examine_file(file, places, deep=True)) for file in files]
+    found = [file_finding(file, examine_file(file, places, deep=True)) for file in files]
     record_findings(db, [one for one in found if one is not None], now_ms)
     ask_again(db, now_ms)
 

@@ -24,7 +24,7 @@ from manager.store.segments.verification import (
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["FileFinding", "examine_file", "finding_of"]
+__all__ = ["FileFinding", "examine_file", "file_finding"]
 
 
 @frozen
@@ -39,7 +39,7 @@ class FileFinding:
     segment_id: int | None = None
 
 
-def finding_of(file: KeptFile, verdict: Verdict) -> FileFinding | None:
+def file_finding(file: KeptFile, verdict: Verdict) -> FileFinding | None:
     """Return the problem of an examined file; None: it has none."""
     if verdict.problem is None:
         return None

@@ -20,7 +20,7 @@ from manager.db.segments.integrity import ScrubRow
 from manager.errors import BusyError, ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.alert import Alert
-from manager.operations.segments.file_checks import FileFinding, examine_file, finding_of
+from manager.operations.segments.file_checks import FileFinding, examine_file, file_finding
 from manager.operations.segments.file_problems import ask_again, record_findings, record_recovery
 from manager.operations.segments.kept_file_list import (
     FileKind,
@@ -159,7 +159,7 @@ class Scrubber:
         for file in page.files:
             verdict = examine_file(file, self.places, deep=True, throttle=throttle)
             size_bytes += verdict.size_bytes
-            found = finding_of(file, verdict)
+            found = file_finding(file, verdict)
             if found is None:
                 self._sound(file, verdict)
             elif is_needed(self.db, file, self.places):
