@@ -13,11 +13,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from manager.app.composition import layout_of
+from manager.app.composition import layout_of, url_of
 from manager.db import Database
 from manager.db.migrate import check_current, schema_version
 from manager.db.row_dumps import dump, table_names
@@ -70,15 +71,16 @@ def make_backup(
     are in an object store. Raises FormatError, SettingError, StoreError, BusyError.
     """
     layout, policy = layout_of(settings), Policy.of(settings)
-    db = Database(settings.database.url or f"sqlite:///{layout.database}")
-    work = None
-    writer = None
-    try:
+    with ExitStack() as stack:
+        db = stack.enter_context(closing(Database(url_of(settings))))
         db.examine(0)  # a backup of a damaged file would lack rows without notice
         check_current(db)
         made_ms = now_ms()
         writer = new_backup(target)
+        unfinished = stack.enter_context(ExitStack())
+        unfinished.callback(writer.give_up)
         work = Path(tempfile.mkdtemp(prefix=".prsm-backup-", dir=target.parent))
+        stack.callback(shutil.rmtree, work, ignore_errors=True)
         folders = RECORDS + (ARCHIVE if archive and not settings.archive.store else ())
         copied: dict[str, BackupFile] = {}
         for attempt in range(TRIES):
@@ -109,14 +111,7 @@ def make_backup(
         writer.finish(manifest)
         action = "manager.backup-incomplete" if missing else "manager.backup"
         note_alone(db, now_ms(), actor, action, target.name, files=len(manifest.files))
-    except BaseException:
-        if writer is not None:
-            writer.give_up()
-        raise
-    finally:
-        db.close()
-        if work is not None:
-            shutil.rmtree(work, ignore_errors=True)
+        unfinished.pop_all()
     return manifest
 
 

@@ -27,7 +27,7 @@ from manager.operations.hosts.typed_hosts import reversed_domain, typed_host
 from manager.operations.ownership.pins import Pin, pins_shown
 from manager.operations.planning.distance_views import DistanceView, distances_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.errors import Fault, FormatError
+from shared.errors import Fault, FormatError, check_choice
 from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
@@ -183,10 +183,8 @@ def _column(sort: str) -> str:
 
 def _readings(where: HostFilter) -> list[tuple[HostWanted, Reading]]:
     """Return the meanings of a filter, the first that finds a host counts; at least one."""
-    if where.state not in ("", *STATES):
-        raise FormatError(
-            "general.unknown_choice", name="state", value=where.state[:40], known=tuple(STATES)
-        )
+    if where.state:
+        check_choice("state", where.state, STATES)
     given = HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
     if not where.search:
         return [(given, "")]

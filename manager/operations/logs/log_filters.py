@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, get_args
 
 from manager.store.logs.log_search import LineFilter
-from shared.errors import FormatError
+from shared.errors import FormatError, check_choice
 from shared.frozen import frozen
 
 __all__ = ["KINDS", "Wanted", "line_filter", "read_moment"]
@@ -64,10 +64,8 @@ def line_filter(wanted: Wanted) -> LineFilter:
     """Return the filter of log lines. Raises FormatError."""
     name, below = _host(wanted.host.strip())
     low, high, no_answer = _status(wanted.status.strip().lower())
-    if wanted.kind not in ("", *KINDS):
-        raise FormatError(
-            "general.unknown_choice", name="kind", value=wanted.kind[:40], known=tuple(KINDS)
-        )
+    if wanted.kind:
+        check_choice("kind", wanted.kind, KINDS)
     return LineFilter(
         name=name,
         below=below,

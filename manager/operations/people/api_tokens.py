@@ -17,7 +17,7 @@ from manager.db.people.api_tokens import TokenRow
 from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
 from manager.operations.actor import Actor, ActorKind, note
 from manager.operations.people.users import ROLES
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field, check_choice
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key, new_key
 
@@ -164,9 +164,7 @@ def _check(holder: Holder, name: str, role: str, days: int) -> None:
         raise ForbiddenError("people.token_creates_no_token", token=holder.token)
     if not _NAME.fullmatch(name):
         raise FormatError("people.token_bad_name", name=name[:80]).about("name")
-    if role not in ROLES:
-        raise FormatError(
-            "general.unknown_choice", name="role", value=role[:40], known=ROLES
-        ).about("role")
+    with about_field("role"):
+        check_choice("role", role, ROLES)
     if not 1 <= days <= MOST_DAYS:
         raise FormatError("people.token_days", days=days, most=MOST_DAYS).about("days")

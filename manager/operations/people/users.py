@@ -28,7 +28,7 @@ from manager.operations.people.login_throttle import (
     require_no_pause,
     source_of,
 )
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field, check_choice
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key
 
@@ -276,7 +276,5 @@ def _require_another_admin(tx: Transaction, name: str) -> None:
 
 
 def _check_role(role: str) -> None:
-    if role not in ROLES:
-        raise FormatError(
-            "general.unknown_choice", name="role", value=role[:40], known=ROLES
-        ).about("role")
+    with about_field("role"):
+        check_choice("role", role, ROLES)

@@ -24,7 +24,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.releases.offer_snapshots import ShownOffer, check_shown
-from shared.errors import FormatError, about_field
+from shared.errors import about_field, check_choice
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.versions import is_version, version_key
@@ -97,10 +97,8 @@ def roll_out(
     shown: the offer that the person saw; None: any. Raises NotFoundError, ConflictError (revoked;
     differs from the shown one), FormatError (no such ring).
     """
-    if ring not in RINGS:
-        raise FormatError(
-            "general.unknown_choice", name="ring", value=ring[:40], known=RINGS
-        ).about("ring")
+    with about_field("ring"):
+        check_choice("ring", ring, RINGS)
     with db.write() as tx:
         row = _release(tx, version)
         if row.revoked_ms is not None:

@@ -15,7 +15,7 @@ from manager.db.releases.update_reports import UpdateReportRow
 from manager.errors import NotFoundError
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity
-from shared.errors import FormatError
+from shared.errors import check_choice
 from shared.messages import Message
 
 __all__ = ["OUTCOMES", "report_update", "update_reports_of"]
@@ -47,10 +47,7 @@ def report_update(
     at_ms: when it was first so, by the site's clock; 0: now. times: in a row before it could be
     told. Raises FormatError (no such outcome).
     """
-    if outcome not in OUTCOMES:
-        raise FormatError(
-            "general.unknown_choice", name="outcome", value=outcome[:40], known=OUTCOMES
-        )
+    check_choice("outcome", outcome, OUTCOMES)
     version, step, detail = version[:64], step[:64], detail[:TEXT_MOST]
     at_ms = min(at_ms, now_ms) if at_ms > 0 else now_ms
     told = {"version": version, "outcome": outcome, "step": step, "detail": detail}
