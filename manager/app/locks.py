@@ -40,12 +40,7 @@ def is_locked_by_us(path: Path, name: str = "") -> Iterator[str]:
     manager held it, or if that is uncertain: another machine, a copy of the directory. Raises
     StoreError that names the current holder.
     """
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise StoreError(
-            "identity.directory_not_writable", path=str(path), problem=error.strerror
-        ) from error
+    handle = _opened(path, "identity.directory_not_writable")
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -78,6 +73,14 @@ def is_locked_by_us(path: Path, name: str = "") -> Iterator[str]:
         os.close(handle)
 
 
+def _opened(path: Path, refusal: str) -> int:
+    """Return the handle of a file, made where there is none. refusal: code of the StoreError."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StoreError(refusal, path=str(path), problem=error.strerror) from error
+
+
 def _read(handle: int) -> str:
     return os.pread(handle, LONGEST, 0).decode("utf-8", "replace")
 
@@ -95,12 +98,7 @@ class DatabaseLock:
 
         Raises StoreError: another manager serves it, or the file cannot be opened.
         """
-        try:
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise StoreError(
-                "database.not_writable", path=str(path), problem=error.strerror
-            ) from error
+        self._handle = _opened(path, "database.not_writable")
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

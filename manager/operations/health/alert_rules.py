@@ -142,13 +142,13 @@ def _of_agents(
 
 
 def _not_updated(name: str, update: AgentReleaseRow) -> Message:
-    code = "alerts.agent_went_back"
+    code, with_detail = "alerts.agent_went_back", "alerts.agent_went_back_detail"
     given = {"name": name, "version": update.version, "step": update.step}
     if update.outcome != "went-back":
-        code = "alerts.agent_not_updated"
+        code, with_detail = "alerts.agent_not_updated", "alerts.agent_not_updated_detail"
         given["outcome"] = update.outcome
     if update.detail:
-        return Message(f"{code}_detail", detail=update.detail[:200], **given)
+        return Message(with_detail, detail=update.detail[:200], **given)
     return Message(code, **given)
 
 
