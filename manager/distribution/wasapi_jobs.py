@@ -153,7 +153,7 @@ async def file_of(door: Door, caller: Pages, token: str) -> Response:
             sha256=row.sha256,
             changed_ms=row.finished_ms or 0,
             open=lambda: path.open("rb"),
-            is_given=lambda: selection_jobs.is_complete(door.db, row.id, row.client_id),
+            is_given=lambda: bool(selection_jobs.complete_job(door.db, row.id, row.client_id)),
             front=f"{front.rstrip('/')}/results/{path.name}" if front else None,
         ),
         caller,

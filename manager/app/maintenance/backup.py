@@ -87,7 +87,8 @@ def make_backup(
             folder = work / str(attempt)
             tables = _read_tables(db, folder, policy)
             copied |= _copy_files(layout.kept, folders, writer, copied)
-            missing = [name for name in tables.needed - copied.keys() if _is_in(name, folders)]
+            starts = tuple(f"files/{folder}/" for folder in folders)
+            missing = [name for name in tables.needed - copied.keys() if name.startswith(starts)]
             if not missing:
                 break
         entries = [
@@ -148,10 +149,6 @@ def _whole_files(kept: Path, folders: Collection[str]) -> Iterator[Path]:
             ours = not any(part.startswith(".") for part in path.relative_to(kept).parts)
             if ours and path.is_file() and not path.is_symlink() and path.suffix != ".part":
                 yield path
-
-
-def _is_in(name: str, folders: Collection[str]) -> bool:
-    return any(name.startswith(f"files/{folder}/") for folder in folders)
 
 
 def _own_files(settings: Settings, config: Path) -> Iterator[tuple[str, Path]]:

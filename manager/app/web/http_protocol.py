@@ -77,16 +77,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self.since_s = self.loop.time()
         counts = _counts_of(self.server_state)
         counts[self.address] += 1
-        if self._is_one_too_many(counts[self.address]):
+        # Of an address that is no proxy's at most half of all connections are kept.
+        if not self.keeps_whole and 0 < self.most_connections / 2 < counts[self.address]:
             transport.abort()  # cheaper than an answer, of which there may be thousands a second
             return
         if self.most_connections:
             make_room(self.connections, self.most_connections, self.keeps_whole)
         self._head_timer = self.loop.call_later(self.head_s, self._give_up)
-
-    def _is_one_too_many(self, count: int) -> bool:
-        """Return whether its address, which is no proxy's, has half of all connections."""
-        return 0 < self.most_connections / 2 < count and not self.keeps_whole
 
     @property
     def address(self) -> str:

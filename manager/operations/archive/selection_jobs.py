@@ -24,7 +24,6 @@ __all__ = [
     "JobRow",
     "OwnedJob",
     "complete_job",
-    "is_complete",
     "job_of",
     "jobs_of",
     "kept_at",
@@ -77,11 +76,6 @@ def job_of(db: Database, client: Client, token: str) -> JobRow:
     if row is None or row.client_id != client.id:
         raise NotFoundError("archive.unknown_job_token", token=token[:60])
     return row
-
-
-def is_complete(db: Database, job_id: int, client_id: int) -> bool:
-    """Return whether the result of a job is there and given to a client."""
-    return complete_job(db, job_id, client_id) is not None
 
 
 def complete_job(db: Database, job_id: int, client_id: int) -> JobRow | None:

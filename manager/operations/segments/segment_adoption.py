@@ -151,7 +151,9 @@ class SegmentAdoption:
             keys = {part.name: _key_of(part, key) for part in found.parts}
             for part in found.parts:
                 _keep(self.asked.reading, part, keys[part.name], entry)
-            self._write(found, agent, keys, job.sha256, _source_bytes(found, source))
+            # Where the segment was moved into place, it is its one part.
+            size_bytes = source.stat().st_size if source.exists() else found.parts[0].size_bytes
+            self._write(found, agent, keys, job.sha256, size_bytes)
         return None
 
     def _write(
@@ -161,9 +163,10 @@ class SegmentAdoption:
         with self.asked.db.write() as tx:
             agent_id = _agent_id(tx, agent, self.now_ms)
             hosts.add_hosts(tx, _hosts_of(found), self.now_ms)
+            is_taken = archive.arrival_by_name(tx, agent_id, name) is not None
             new = NewArrival(
                 agent_id=agent_id,
-                name=_free_arrival_name(tx, agent_id, name, sha256),
+                name=_with_digest(name, sha256) if is_taken else name,
                 sha256=sha256,
                 size_bytes=size_bytes,
                 received_ms=self.now_ms,
@@ -224,11 +227,6 @@ class SegmentAdoption:
         self.entered += [part.name for part in found.parts]
 
 
-def _source_bytes(found: Examined, source: Path) -> int:
-    """Return the size of a segment as it came; where it was moved into place, of its one part."""
-    return source.stat().st_size if source.exists() else found.parts[0].size_bytes
-
-
 def _hosts_of(found: Examined) -> list[NewHost]:
     """Return the hosts that a segment may give away: selected, and taken down, by their rows."""
     new = {
@@ -286,10 +284,8 @@ def _free_name(tx: Transaction, found: Examined, sha256: str) -> str:
     name = found.parts[0].name
     if all(archive.segment_by_name(tx, part.name) is None for part in found.parts):
         return name
-    return f"{name.removesuffix('.warc.gz')}-{sha256[:12]}.warc.gz"
+    return _with_digest(name, sha256)
 
 
-def _free_arrival_name(tx: Transaction, agent_id: int, name: str, sha256: str) -> str:
-    if archive.arrival_by_name(tx, agent_id, name) is None:
-        return name
+def _with_digest(name: str, sha256: str) -> str:
     return f"{name.removesuffix('.warc.gz')}-{sha256[:12]}.warc.gz"
