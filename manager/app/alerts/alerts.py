@@ -78,10 +78,13 @@ class Alerts:
         Raises BusyError if the database is unreachable, after a retry of the waiting messages: the
         clock logs a line and calls again.
         """
-        now_ms = self._now_ms()
+        now_ms, desk = self._now_ms(), self._desk
         made: list[Notification] = []
         try:
-            made = self._made(now_ms)
+            own = [*desk.own(), *self._deaf(now_ms)]
+            made = notifications(
+                self._db, desk.standing(), desk.expiries(), desk.settings, now_ms, own
+            )
         finally:
             self.tell(made, now_ms)
         return len(made)
@@ -92,17 +95,6 @@ class Alerts:
             for line in self._lines:
                 line.waiting.extend(made)
                 line.send(now_ms)
-
-    def _made(self, now_ms: int) -> list[Notification]:
-        desk = self._desk
-        return notifications(
-            self._db,
-            desk.standing(),
-            desk.expiries(),
-            desk.settings,
-            now_ms,
-            [*desk.own(), *self._deaf(now_ms)],
-        )
 
     def _deaf(self, now_ms: int) -> list[Alert]:
         """Return the ways that take nothing."""

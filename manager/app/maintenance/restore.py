@@ -24,8 +24,7 @@ from manager.operations.health.consistency_checks import check
 from manager.operations.health.restore_safety import make_safe
 from manager.operations.identity.file_marks import mark_emptied, set_marks
 from manager.operations.identity.installation import MarkedFiles, installation_id
-from manager.settings import SETTINGS_FILE, Settings, read_settings
-from manager.store import Layout
+from manager.settings import SETTINGS_FILE, read_settings
 from manager.store.backup_files import BackupReader, Manifest
 from manager.store.segments.segment_store import DirectoryStore
 from shared.errors import FormatError
@@ -78,7 +77,25 @@ def restore(
         layout = layout_of(settings)
         if layout.kept != data.absolute():
             stack.enter_context(_guard_empty(layout.kept))
-        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
+        with closing(Database(url_of(settings))) as db:
+            with db.read() as tx:
+                if not is_empty(tx):
+                    raise FormatError("identity.restore_into_tables")
+            layout.create()
+            for entry in manifest.files:
+                kind, _, path = entry.name.partition("/")
+                if kind == "files":
+                    backup.copy(entry, layout.kept / path)
+            ended_ms = min(now_ms(), down_since_ms or now_ms())
+            held_until_ms = ended_ms + manifest.longest_permit_ms
+            with db.write() as tx:
+                _load(tx, backup)
+                make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
+            files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
+            set_marks(files.locations(), installation_id(db), now_ms())
+            mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
+            findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
+        return Restored(manifest, held_until_ms, findings)
 
 
 @contextmanager
@@ -93,37 +110,6 @@ def _guard_empty(folder: Path) -> Iterator[None]:
     except BaseException:
         _empty(folder)  # the next try finds it as this one did
         raise
-
-
-def _filled(
-    backup: BackupReader,
-    settings: Settings,
-    layout: Layout,
-    actor: Actor,
-    now_ms: Callable[[], int],
-    down_since_ms: int | None,
-) -> Restored:
-    """Load the tables and write the files of a backup, where nothing is."""
-    manifest = backup.manifest
-    with closing(Database(url_of(settings))) as db:
-        with db.read() as tx:
-            if not is_empty(tx):
-                raise FormatError("identity.restore_into_tables")
-        layout.create()
-        for entry in manifest.files:
-            kind, _, path = entry.name.partition("/")
-            if kind == "files":
-                backup.copy(entry, layout.kept / path)
-        ended_ms = min(now_ms(), down_since_ms or now_ms())
-        held_until_ms = ended_ms + manifest.longest_permit_ms
-        with db.write() as tx:
-            _load(tx, backup)
-            make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
-        files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
-        set_marks(files.locations(), installation_id(db), now_ms())
-        mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
-        findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
-    return Restored(manifest, held_until_ms, findings)
 
 
 def _empty(folder: Path) -> None:
