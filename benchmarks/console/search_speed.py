@@ -20,8 +20,8 @@ from typing import Final
 
 from benchmarks.console.data import HOST, Filled, fill
 from benchmarks.console.served_manager import KINDS, SERVER
-from manager.app.alerts.alerts import alert_desk
 from manager.db import Database
+from manager.operations.health.alert_views import AlertDesk
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.hosts.host_views import HostFilter, list_hosts
 from manager.operations.policy import DEFAULT_POLICY
@@ -63,11 +63,11 @@ def measured(url: str, folder: Path, filled: Filled, turns: int) -> dict[str, tu
     found: dict[str, tuple[float, float]] = {}
     for named, text in texts(filled.hosts).items():
         db = Database(url)
-        desk = alert_desk(
-            settings,
+        desk = AlertDesk(
             lambda db=db: system_figures_of(db, folder, DEFAULT_POLICY, NOW_MS),  # type: ignore[misc]
             list,
             list,
+            settings.alerts,
             (),
         )
         search = Search(db, layout, settings, desk, ())

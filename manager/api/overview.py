@@ -108,7 +108,7 @@ def _overview(door: AdminDoor) -> Overview:
             *(one.message for one in door.alerts.own()),
             *(
                 alert_of(one).message
-                for one in few_hosts(door.db, views, door.alerts.limits.hosts_share)
+                for one in few_hosts(door.db, views, door.settings.alerts.min_reachable_share)
             ),
         ],
         last_tick_ms=managers.last_tick_ms or 0,

@@ -13,6 +13,7 @@ from manager.clock import Clock
 from manager.db import Database
 from manager.distribution import Downloads, Usage, read_query
 from manager.intake.uploads.file_acceptance import SegmentIntake
+from manager.intake.workers.workers import Workers
 from manager.operations.actor import CLOCK, Actor
 from manager.operations.archive import selection_results
 from manager.operations.archive.archive_mirrors import Mirror, mirrors
@@ -57,6 +58,16 @@ class Readers:
     examine: Examine = examine_segment
     rewrite: Rewrite = rewrite_segment
     rebuild: Rebuild = rebuild_segment
+
+    @classmethod
+    def of(cls, workers: Workers) -> Self:
+        """Return those of child processes."""
+        run = workers.run_here
+        return cls(
+            partial(run, examine_segment),
+            partial(run, rewrite_segment),
+            partial(run, rebuild_segment),
+        )
 
 
 @frozen

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from manager.app.alerts.alert_delivery import ways
-from manager.app.alerts.alerts import alert_desk, late_job_alerts
+from manager.app.alerts.alerts import late_job_alerts
 from manager.app.archive_keeper import Archive, Readers, open_archive, store_of
-from manager.app.database_lock import DatabaseLock
 from manager.app.leadership import Identity, Leadership
+from manager.app.locks import DatabaseLock
 from manager.app.self_check import SelfCheck
 from manager.app.web.certificate import Certificate, certificate_of
 from manager.app.web.metrics import Metrics
@@ -47,7 +47,6 @@ from manager.operations.segments.scrub import scrub_alerts
 from manager.settings import Settings
 from manager.signing.client import SigningClient
 from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, StoreError, UploadParts
-from manager.store.segments.segment_store import SegmentStore
 from shared.frozen import frozen
 from shared.naming import AddressRules
 from shared.week_log import WeekLog
@@ -64,7 +63,8 @@ EXAMINE_S: Final = 2.0
 class Manager:
     """The parts of one manager.
 
-    led: the database, for what only the leader does. clocks: those that were started for it.
+    led: the database, for what only the leader does. resources: closes it and its lock. clocks:
+    those that were started for it.
     """
 
     settings: Settings
@@ -94,19 +94,9 @@ class Manager:
     self_check: SelfCheck
     now_ms: Callable[[], int]
     lease: FileLease
-    lock: DatabaseLock | None
     gate: BucketGate
+    resources: contextlib.ExitStack
     clocks: list[Clock] = field(default_factory=list)
-
-    @property
-    def segments(self) -> SegmentIntake:
-        """Return who takes segments that came whole."""
-        return self.archive.intake
-
-    @property
-    def store(self) -> SegmentStore:
-        """Return where segments lie."""
-        return self.archive.store
 
     def close(self) -> None:
         """Release all open resources."""
@@ -115,9 +105,7 @@ class Manager:
         self.leadership.stop()
         with contextlib.suppress(BusyError, OSError):  # else others watch it for a while
             self.lease.release()
-        self.db.close()
-        if self.lock is not None:
-            self.lock.close()
+        self.resources.close()
 
 
 def open_manager(
@@ -144,10 +132,7 @@ def open_manager(
     self_check.start()
     files = MarkedFiles(layout, store_of(settings.archive, layout))
     with contextlib.ExitStack() as stack:
-        db, lock = open_database(settings, files)
-        if lock is not None:
-            stack.callback(lock.close)
-        stack.callback(db.close)
+        db = open_database(settings, files, stack)
         self_check.watch(db)
         version = schema_version(db)
         had_id = not version or version >= FIRST_WITH_ID
@@ -158,45 +143,121 @@ def open_manager(
         gate.shut_if_unreachable()
         self_check.add(gate.conditions)
         mark_files(db, files, now_ms())
-        made = _put_together(
-            settings, files, db, lock, read, planner, now_ms, readers or Readers(),
-            identity or Identity(), trainer, self_check, gate,
-        )  # fmt: skip
-        stack.pop_all()
-    return made
+        certificate = certificate_of(settings.server)
+        leadership = Leadership(db, settings.database.leader_timeout_s, now_ms, identity=identity)
+        lease = FileLease(db, files, leadership.name, leadership.place, now_ms)
+        gate.guard(lease)
+        lease.claim()
+        leadership.step()
+        db.damage.refuse()
+        led = db.fenced(leadership.fence)
+        policy = Policy.of(settings)
+        spool = Spool(layout.spool, reserve_bytes=settings.limits.reserve_bytes)
+        rejected = Rejected(
+            layout.rejected, settings.intake.rejected_retention_s, settings.intake.rejected_bytes
+        )
+        logs = LogIntake(
+            db,
+            layout,
+            spool,
+            rejected,
+            read,
+            policy,
+            settings.limits,
+            settings.intake,
+            now_ms,
+        )
+        discovered = DiscoveredIntake(
+            db, spool, read, policy, settings.limits, settings.intake, now_ms
+        )
+        readers = readers or Readers()
+        archive = open_archive(
+            settings.archive, db, layout, files.store, spool, readers, now_ms, lease.check
+        )
+        parts = UploadParts(
+            layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
+        )
+
+        def figures() -> SystemFigures:
+            return system_figures_of(db, layout.kept, policy, now_ms())
+
+        clocks: list[Clock] = []
+        transfer_log = WeekLog(layout.transfer_logs, settings.collection.transfer_log_retention_s)
+        at_once = settings.archive.workers
+        acceptance = Acceptance(led, parts, archive.of(led).intake, transfer_log, now_ms, at_once)
+        rules = AddressRules(settings.dns.allowed_networks)
+        pulling = SegmentPull(led, parts, rules, now_ms, settings.limits.upload_idle_s)
+        return Manager(
+            settings,
+            policy,
+            layout,
+            db,
+            led,
+            leadership,
+            Metrics(figures, lambda: leadership.epoch, lambda: leadership.gone_s),
+            spool,
+            rejected,
+            ListFiles(layout.lists),
+            parts,
+            read,
+            logs,
+            discovered,
+            archive,
+            acceptance,
+            pulling,
+            Names(settings.dns),
+            planner,
+            ModelTraining(trainer),
+            Bundles(layout.releases),
+            SigningClient(Path(settings.releases.signer)),
+            AlertDesk(
+                figures,
+                lambda: [certificate.expiry()] if certificate else [],
+                lambda: [
+                    *self_check.alerts(),
+                    *file_alerts(db),
+                    *scrub_alerts(db, archive.pace),
+                    *late_job_alerts(clocks),
+                ],
+                settings.alerts,
+                ways(settings.alerts, settings.server.public_url, now_ms),
+            ),
+            certificate,
+            self_check,
+            now_ms,
+            lease,
+            gate,
+            stack.pop_all(),
+            clocks,
+        )
 
 
 def open_database(
-    settings: Settings, files: MarkedFiles, *, may_be_new: bool = False
-) -> tuple[Database, DatabaseLock | None]:
-    """Open the database of a manager, and lock it where it is a file.
+    settings: Settings,
+    files: MarkedFiles,
+    resources: contextlib.ExitStack,
+    *,
+    may_be_new: bool = False,
+) -> Database:
+    """Open the database of a manager, and lock it where it is a file. resources: closes them.
 
     One that is missing or empty is made only where no files are, or where it may be new. Raises
     SettingError, StoreError, InstallationError, BusyError.
     """
     url = url_of(settings)
     path = sqlite_file(url)
-    if path is None:
-        db = Database(url)
-        try:
-            if not check_unversioned(db) and not may_be_new:
-                refuse_new_database(files, db.engine.url.render_as_string(hide_password=True))
-        except BaseException:
-            db.close()
-            raise
-        return db, None
-    if not may_be_new:
-        _refuse_new_file(path, files)
-    with contextlib.ExitStack() as stack:
-        lock = DatabaseLock(path)
-        stack.callback(lock.close)
-        db = Database(url)
-        stack.callback(db.close)
+    if path is not None:
+        if not may_be_new:
+            _refuse_new_file(path, files)
+        resources.callback(DatabaseLock(path).close)
+    db = Database(url)
+    resources.callback(db.close)
+    if path is not None:
         db.examine(EXAMINE_S)
-        if not check_unversioned(db) and not may_be_new:
-            refuse_new_database(files, str(path))
-        stack.pop_all()
-    return db, lock
+    if not check_unversioned(db) and not may_be_new:
+        server = db.engine.url.render_as_string(hide_password=True)
+        refuse_new_database(files, server if path is None else str(path))
+    return db
 
 
 def _refuse_new_file(path: Path, files: MarkedFiles) -> None:
@@ -212,120 +273,6 @@ def _refuse_new_file(path: Path, files: MarkedFiles) -> None:
 def url_of(settings: Settings) -> str:
     """Return the URL of the database."""
     return settings.database.url or f"sqlite:///{layout_of(settings).database}"
-
-
-def _put_together(
-    settings: Settings,
-    files: MarkedFiles,
-    db: Database,
-    lock: DatabaseLock | None,
-    read: Reader,
-    planner: Planner,
-    now_ms: Callable[[], int],
-    readers: Readers,
-    identity: Identity,
-    trainer: Trainer,
-    self_check: SelfCheck,
-    gate: BucketGate,
-) -> Manager:
-    layout = files.layout
-    certificate = certificate_of(settings.server)
-    leadership = Leadership(db, settings.database.leader_timeout_s, now_ms, identity=identity)
-    lease = FileLease(db, files, leadership.name, leadership.place, now_ms)
-    gate.guard(lease)
-    lease.claim()
-    leadership.step()
-    db.damage.refuse()
-    led = db.fenced(leadership.fence)
-    policy = Policy.of(settings)
-    spool = Spool(layout.spool, reserve_bytes=settings.limits.reserve_bytes)
-    rejected = Rejected(
-        layout.rejected, settings.intake.rejected_retention_s, settings.intake.rejected_bytes
-    )
-    logs = LogIntake(
-        db,
-        layout,
-        spool,
-        rejected,
-        read,
-        policy,
-        settings.limits,
-        settings.intake,
-        now_ms,
-    )
-    discovered = DiscoveredIntake(db, spool, read, policy, settings.limits, settings.intake, now_ms)
-    archive = open_archive(
-        settings.archive, db, layout, files.store, spool, readers, now_ms, lease.check
-    )
-    parts = UploadParts(
-        layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
-    )
-
-    def figures() -> SystemFigures:
-        return system_figures_of(db, layout.kept, policy, now_ms())
-
-    clocks: list[Clock] = []
-    transfer_log = WeekLog(layout.transfer_logs, settings.collection.transfer_log_retention_s)
-    return Manager(
-        settings,
-        policy,
-        layout,
-        db,
-        led,
-        leadership,
-        Metrics(
-            figures,
-            lambda: leadership.epoch,
-            lambda: leadership.gone_s,
-        ),
-        spool,
-        rejected,
-        ListFiles(layout.lists),
-        parts,
-        read,
-        logs,
-        discovered,
-        archive,
-        Acceptance(
-            led,
-            parts,
-            archive.of(led).intake,
-            transfer_log,
-            now_ms,
-            settings.archive.workers,
-        ),
-        SegmentPull(
-            led,
-            parts,
-            AddressRules(settings.dns.allowed_networks),
-            now_ms,
-            settings.limits.upload_idle_s,
-        ),
-        Names(settings.dns),
-        planner,
-        ModelTraining(trainer),
-        Bundles(layout.releases),
-        SigningClient(Path(settings.releases.signer)),
-        alert_desk(
-            settings,
-            figures,
-            lambda: [certificate.expiry()] if certificate else [],
-            lambda: [
-                *self_check.alerts(),
-                *file_alerts(db),
-                *scrub_alerts(db, archive.pace),
-                *late_job_alerts(clocks),
-            ],
-            ways(settings.alerts, settings.server.public_url, now_ms),
-        ),
-        certificate,
-        self_check,
-        now_ms,
-        lease,
-        lock,
-        gate,
-        clocks,
-    )
 
 
 def layout_of(settings: Settings) -> Layout:

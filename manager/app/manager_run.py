@@ -21,12 +21,11 @@ from typing import Final
 from manager.app.alerts.alerts import Alerts
 from manager.app.alerts.database_outage import Outages, Signs
 from manager.app.archive_keeper import Readers
+from manager.app.child_processes import ChildPlanner, ChildTrainer
 from manager.app.composition import Manager, layout_of, open_manager
 from manager.app.leadership import Identity
-from manager.app.lock import is_locked_by_us
+from manager.app.locks import is_locked_by_us
 from manager.app.log_setup import log_to_stderr
-from manager.app.model_training import ChildTrainer
-from manager.app.plan_process import ChildPlanner
 from manager.app.self_check import check_folders
 from manager.app.web.servers import Listeners, open_listeners, run_servers
 from manager.app.web.shutdown import Shutdown
@@ -46,9 +45,6 @@ from manager.operations.rounds.tick import tick
 from manager.operations.segments.scrub import Scrubber
 from manager.operations.segments.upload_completion import expire_uploads
 from manager.settings import Settings
-from manager.store.segments.segment_examination import examine_segment
-from manager.store.segments.segment_rebuild import rebuild_segment
-from manager.store.segments.segment_rewrite import rewrite_segment
 from shared.messages import Message
 from shared.native import absence_reason
 
@@ -101,11 +97,7 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
             workers.run,
             planner,
             wall_clock_ms,
-            Readers(
-                lambda job: readers.run_here(examine_segment, job),
-                lambda job: readers.run_here(rewrite_segment, job),
-                lambda job: readers.run_here(rebuild_segment, job),
-            ),
+            Readers.of(readers),
             dataclasses.replace(identity, dead=dead),
             trainer,
             config=config,
@@ -204,16 +196,10 @@ def _clocks(
         settings.repeat_interval_s,
         manager.now_ms,
     )
-    clock, beside = (
-        _clock(manager, workers, [] if ending is None else ending),
-        Clock(manager.metrics.timed),
-    )
-    clock.every(
-        settings.check_interval_s,
-        "alerts",
-        leadership.only(alerts.look),
-        limit=Limit(LATE_S, Message("alerts.job_alerts")),
-    )
+    clock = _clock(manager, workers, [] if ending is None else ending)
+    beside = Clock(manager.metrics.timed)
+    look = leadership.only(alerts.look)
+    clock.every(settings.check_interval_s, "alerts", look, limit=_limit("alerts"))
     clock.every(settings.check_interval_s, "silences", outages.remember)
     beside.every(settings.check_interval_s, "outages", outages.look)
     beside.every(SELF_CHECK_S, "self-check", manager.self_check.look, at_once=False)
@@ -229,22 +215,17 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     batch = manager.settings.dns.hosts_per_tick
     clock = Clock(manager.metrics.timed)
 
-    def once(interval_s: float, name: str, job: Job, effect: Message | None = None) -> None:
-        limit = None if effect is None else Limit(LATE_S, effect)
+    def once(interval_s: float, name: str, job: Job, limit: Limit | None = None) -> None:
         clock.every(interval_s, name, manager.leadership.only(job), limit=limit)
 
-    once(
-        policy.tick_s,
-        "names",
-        lambda: resolve_due(db, names, now_ms, policy, batch),
-        Message("alerts.job_names"),
-    )
-    once(
-        policy.tick_s,
-        "tick",
-        lambda: tick(db, now_ms(), policy, planner=None, epoch=manager.leadership.epoch),
-        Message("alerts.job_tick"),
-    )
+    def do_tick() -> None:
+        tick(db, now_ms(), policy, planner=None, epoch=manager.leadership.epoch)
+
+    def resolve() -> None:
+        resolve_due(db, names, now_ms, policy, batch)
+
+    once(policy.tick_s, "names", resolve, _limit("names"))
+    once(policy.tick_s, "tick", do_tick, _limit("tick"))
     # Beside the tick: with a million hosts they take minutes, and no work may wait for them.
     once(
         policy.tick_s,
@@ -253,30 +234,17 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     )
     once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
     clock.every(READY_S, "intake child", workers.begin, at_once=False)
-    clock.every(
-        CHECKPOINT_S,
-        "checkpoint",
-        manager.db.checkpoint,
-        limit=Limit(LATE_S, Message("alerts.job_checkpoint")),
-    )
+    clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint, limit=_limit("checkpoint"))
     clock.every(DAY_S, "database check", partial(manager.db.examine, 0))
     if manager.certificate is not None:
         clock.every(CERTIFICATE_S, "certificate", manager.certificate.refresh, at_once=False)
     ending.append(manager.archive.begin(clock, manager.leadership, db))
     clock.every(BEAT_S, "bucket", manager.gate.look, at_once=False)
-    once(
-        BEAT_S,
-        "file lease",
-        manager.lease.renew,
-        Message("alerts.job_file_lease"),
-    )
+    once(BEAT_S, "file lease", manager.lease.renew, _limit("file_lease"))
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
     once(ACCEPT_S, "fetch", manager.pulling.fetch_due)
-    once(
-        HOUR_S,
-        "uploads",
-        lambda: expire_uploads(db, manager.parts, manager.settings.collection, now_ms()),
-    )
+    collection = manager.settings.collection
+    once(HOUR_S, "uploads", lambda: expire_uploads(db, manager.parts, collection, now_ms()))
     once(DAILY_S, "daily", lambda: keep_daily_files(db, manager.layout.daily, now_ms()))
     # Whoever leads: the signer is a process of one machine, and that machine's manager asks it.
     clock.every(HOUR_S, "timestamp", lambda: renew_timestamp(manager.db, manager.signing, now_ms()))
@@ -288,16 +256,16 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     return clock
 
 
+def _limit(job: str) -> Limit:
+    """Return how late a job may be, with the effect of more."""
+    return Limit(LATE_S, Message(f"alerts.job_{job}"))
+
+
 def _say_ready(manager: Manager, listeners: Listeners, *, as_json: bool) -> None:
     url = public_url(manager.settings, listeners.port)
     if as_json:
-        told = {
-            "url": url,
-            "socket": str(_socket_path(manager)),
-            "data": str(manager.layout.data),
-            "pid": os.getpid(),
-        }
-        line = json.dumps(told)
+        socket, data = str(_socket_path(manager)), str(manager.layout.data)
+        line = json.dumps({"url": url, "socket": socket, "data": data, "pid": os.getpid()})
     else:
         line = f"serving {url} from {manager.layout.data} (process {os.getpid()})"
     print(line, flush=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -39,25 +40,20 @@ def _refuse(found: Sequence[Condition]) -> None:
         raise StoreError("app.folders_unusable", problems=forbidding)
 
 
+@dataclass(eq=False)
 class SelfCheck:
-    """Conditions of this manager's machine as the last look found them; any thread may ask."""
+    """Conditions of this manager's machine as the last look found them; any thread may ask.
 
-    def __init__(
-        self,
-        settings: Settings,
-        layout: Layout,
-        system: FileSystem = _REAL,
-        *,
-        config: Path | None = None,
-    ) -> None:
-        """config: the file of the settings; None: the one in the data directory."""
-        self._settings = settings
-        self._config = (config or settings.data / SETTINGS_FILE).absolute()
-        self._layout = layout
-        self._system = system
-        self._db: Database | None = None
-        self._found: tuple[Condition, ...] = ()
-        self._others: list[Callable[[], Sequence[Condition]]] = []
+    config: the file of the settings; None: the one in the data directory.
+    """
+
+    settings: Settings
+    layout: Layout
+    system: FileSystem = _REAL
+    config: Path | None = None
+    _db: Database | None = None
+    _found: Sequence[Condition] = ()
+    _others: list[Callable[[], Sequence[Condition]]] = field(default_factory=list)
 
     def add(self, conditions: Callable[[], Sequence[Condition]]) -> None:
         """Add the conditions of another part of this manager, which logs them itself."""
@@ -76,13 +72,14 @@ class SelfCheck:
 
         The log names new conditions, and those that are over.
         """
-        layout = self._layout
+        layout, settings = self.layout, self.settings
+        config = (self.config or settings.data / SETTINGS_FILE).absolute()
         found = conditions_of(
             self._db,
             (layout.data, layout.kept, *apart_folders(layout), *self._of_database()),
-            exposed_secrets(self._settings, self._config),
-            self._settings.alerts.disk_inodes,
-            self._system,
+            exposed_secrets(settings, config),
+            settings.alerts.disk_inodes,
+            self.system,
         )
         before = {(one.code, one.subject) for one in self._found}
         for one in found:
@@ -97,7 +94,7 @@ class SelfCheck:
 
     def _of_database(self) -> list[Path]:
         """Return the folder of SQLite's file and journal."""
-        url = self._settings.database.url
+        url = self.settings.database.url
         file = sqlite_file(url) if url else None
         return [] if file is None else [file.absolute().parent]
 

@@ -39,8 +39,7 @@ def backup(
     if keep is not None and output_path.suffix != ".tar":
         raise click.UsageError(f"--keep {keep}: is for tars; name one, as {output_path}.tar")
 
-    from manager.app.maintenance.backup import make_backup  # noqa: PLC0415 - only this needs the database
-    from manager.app.maintenance.backup_retention import remove_older  # noqa: PLC0415
+    from manager.app.maintenance.backup import make_backup, remove_older  # noqa: PLC0415
     from manager.clock import wall_clock_ms  # noqa: PLC0415
     from manager.operations.actor import Actor  # noqa: PLC0415
 

@@ -20,7 +20,7 @@ from manager.console.messages.words import step, word
 from manager.console.requests.visit import link
 from manager.operations.audit_actions import current_action
 from manager.operations.fleet.agents import AgentView
-from manager.operations.health.agent_alerts import DISK_BYTES, REPORTS_WAITING, SKEW_MS
+from manager.operations.health.alert_rules import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.few_hosts import FewCode, FewHosts, key_of
 from manager.operations.identity.managers import Managers
 from manager.operations.ownership.pin_rules import IneffectiveRule

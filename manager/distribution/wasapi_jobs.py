@@ -149,7 +149,9 @@ async def file_of(caller: Pages, token: str) -> Response:
             sha256=row.sha256,
             changed_ms=row.finished_ms or 0,
             open=lambda: path.open("rb"),
-            is_given=lambda: selection_jobs.is_complete(caller.door.db, row.id, row.client_id),
+            is_given=lambda: bool(
+                selection_jobs.complete_job(caller.door.db, row.id, row.client_id)
+            ),
             front=caller.front(f"results/{path.name}"),
         ),
         caller,

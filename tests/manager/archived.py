@@ -111,4 +111,4 @@ def collected(
 ) -> Collected:
     """Let an agent's segment arrive and be accepted or not."""
     file = arrived(prsm.manager.layout.data, segment_bytes(captures, name), name)
-    return Collected(prsm.manager.segments.accept(agent.identity, file), file)
+    return Collected(prsm.manager.archive.intake.accept(agent.identity, file), file)

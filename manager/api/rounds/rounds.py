@@ -12,16 +12,14 @@ from manager.api.rounds.schedules import add_schedule_routes
 from manager.api.routes import Limit, subject_router
 from manager.db.rounds.schedules import RoundSchedule
 from manager.operations.rounds import (
-    round_history,
     round_holders,
     round_list,
     round_report,
     round_schedules,
     rounds,
 )
-from manager.operations.rounds.round_history import PastRound
 from manager.operations.rounds.round_holders import RoundHolders
-from manager.operations.rounds.round_list import RoundFilter, RoundPage
+from manager.operations.rounds.round_list import PastRound, RoundFilter, RoundPage, past_rounds
 from manager.operations.rounds.round_report import RoundReport
 from manager.operations.rounds.rounds import RoundDetail
 from manager.operations.timetables import Scheduled
@@ -98,7 +96,7 @@ def history(
     ] = None,
 ) -> list[PastRound]:
     """Lay the newest rounds side by side, oldest first: planned, at best possible, measured."""
-    return round_history.past_rounds(door.db, limit, before)
+    return past_rounds(door.db, limit, before)
 
 
 @router.post("/rounds", status_code=201)

@@ -18,14 +18,11 @@ from manager.clock import Clock
 from manager.db import Database
 from manager.errors import PrsmError
 from manager.operations.alert import Alert
-from manager.operations.health.alert_rules import Expiry, Limits
 from manager.operations.health.alert_views import WAY, AlertDesk, Way, unsent_reason
 from manager.operations.health.alerts import Notification, notifications
-from manager.operations.health.system_figures import SystemFigures
-from manager.settings import AlertSettings, Settings
 from shared.messages import Message
 
-__all__ = ["Alerts", "alert_desk", "late_job_alerts"]
+__all__ = ["Alerts", "late_job_alerts"]
 
 WAITING: Final = 1_000
 DEAF_S: Final = 600.0
@@ -81,10 +78,13 @@ class Alerts:
         Raises BusyError if the database is unreachable, after a retry of the waiting messages: the
         clock logs a line and calls again.
         """
-        now_ms = self._now_ms()
+        now_ms, desk = self._now_ms(), self._desk
         made: list[Notification] = []
         try:
-            made = self._made(now_ms)
+            own = [*desk.own(), *self._deaf(now_ms)]
+            made = notifications(
+                self._db, desk.standing(), desk.expiries(), desk.settings, now_ms, own
+            )
         finally:
             self.tell(made, now_ms)
         return len(made)
@@ -95,18 +95,6 @@ class Alerts:
             for line in self._lines:
                 line.waiting.extend(made)
                 line.send(now_ms)
-
-    def _made(self, now_ms: int) -> list[Notification]:
-        desk = self._desk
-        return notifications(
-            self._db,
-            desk.standing(),
-            desk.expiries(),
-            desk.limits,
-            desk.resend_s,
-            now_ms,
-            [*desk.own(), *self._deaf(now_ms)],
-        )
 
     def _deaf(self, now_ms: int) -> list[Alert]:
         """Return the ways that take nothing."""
@@ -128,35 +116,3 @@ def late_job_alerts(clocks: Iterable[Clock]) -> list[Alert]:
         late = Message("alerts.job_late", job=job.name, late_ms=late_ms, effect=job.effect)
         found.append(Alert(f"job:{job.name}", late))
     return found
-
-
-def alert_desk(
-    settings: Settings,
-    standing: Callable[[], SystemFigures],
-    expiries: Callable[[], Sequence[Expiry]],
-    own: Callable[[], Sequence[Alert]],
-    ways: Sequence[Way],
-) -> AlertDesk:
-    """Return what alerts are made from, as the settings have it."""
-    return AlertDesk(
-        standing,
-        expiries,
-        own,
-        _limits(settings.alerts),
-        settings.alerts.repeat_interval_s,
-        ways,
-    )
-
-
-def _limits(settings: AlertSettings) -> Limits:
-    return Limits(
-        late_s=settings.agent_late_s,
-        manager_s=settings.manager_silence_s,
-        moves_a_day=settings.moves_per_day,
-        disk_bytes=settings.disk_bytes,
-        expiry_days=settings.expiry_days,
-        round_days=settings.round_days,
-        backup_days=settings.backup_days,
-        agent_s=settings.agent_problem_s,
-        hosts_share=settings.min_reachable_share,
-    )

@@ -8,7 +8,8 @@ a hanging database does not block it; `remember`, which does, is another job.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from manager.app.alerts.alerts import Alerts
@@ -39,42 +40,35 @@ class Signs:
     why: Callable[[], Message | None] = lambda: None
 
 
+@dataclass(eq=False)
 class Outages:
-    """Says begun, still and over of one manager's database; called by the clock."""
+    """Says begun, still and over of one manager's database; called by the clock.
 
-    def __init__(
-        self,
-        db: Database,
-        alerts: Alerts,
-        signs: Signs,
-        grace_s: float,
-        resend_s: float,
-        now_ms: Callable[[], int],
-    ) -> None:
-        """grace_s: how long an outage may last before an alert is sent; 0: none is sent.
+    grace_s: how long an outage may last before an alert is sent; 0: none is sent. resend_s: the
+    time until the alert is sent again; 0: never.
+    """
 
-        resend_s: the time until the alert is sent again; 0: never.
-        """
-        self._db = db
-        self._alerts = alerts
-        self._signs = signs
-        self._grace_s = grace_s
-        self._resend_s = resend_s
-        self._now_ms = now_ms
-        self._key: Final = f"database:{signs.host}"
-        self._begun: Notification | None = None
-        self._over: Notification | None = None  # that waits for the end of a window
-        self._told_ms = 0
-        self._silences: list[SilenceRow] = []
-        self._unwritten: deque[tuple[Notification, int]] = deque(maxlen=UNWRITTEN)
+    db: Database
+    alerts: Alerts
+    signs: Signs
+    grace_s: float
+    resend_s: float
+    now_ms: Callable[[], int]
+    _begun: Notification | None = None
+    _over: Notification | None = None  # that waits for the end of a window
+    _told_ms: int = 0
+    _silences: Sequence[SilenceRow] = ()
+    _unwritten: deque[tuple[Notification, int]] = field(
+        default_factory=lambda: deque(maxlen=UNWRITTEN)
+    )
 
     def look(self) -> int:
         """Send due messages; return how many. Waiting ones are retried while there is no leader."""
-        now_ms, gone_s = self._now_ms(), self._signs.gone_s()
+        now_ms, gone_s = self.now_ms(), self.signs.gone_s()
         made = self._due(gone_s, now_ms)
-        if made or gone_s or not self._signs.leads():
+        if made or gone_s or not self.signs.leads():
             self._unwritten.extend((one, now_ms) for one in made)
-            self._alerts.tell(made, now_ms)
+            self.alerts.tell(made, now_ms)
         return len(made)
 
     def remember(self) -> None:
@@ -82,12 +76,12 @@ class Outages:
 
         Does nothing during an outage. Raises BusyError.
         """
-        if self._signs.gone_s():
+        if self.signs.gone_s():
             return
-        self._silences = open_silences(self._db, self._now_ms())
+        self._silences = open_silences(self.db, self.now_ms())
         while self._unwritten:
             made, told_ms = self._unwritten[0]
-            note_notification(self._db, made, told_ms)
+            note_notification(self.db, made, told_ms)
             self._unwritten.popleft()
 
     def _due(self, gone_s: float, now_ms: int) -> list[Notification]:
@@ -100,15 +94,15 @@ class Outages:
         if self._over is not None:
             over, self._over = self._over, None
             return [over]
-        if not gone_s or not self._grace_s or self._key in holding:
+        if not gone_s or not self.grace_s or f"database:{self.signs.host}" in holding:
             return []
         # A known reason does not pass without a person.
-        if gone_s < self._grace_s and self._signs.why() is None:
+        if gone_s < self.grace_s and self.signs.why() is None:
             return []
         if begun is None:
             self._begun = self._notification("begun", now_ms - round(gone_s * 1000), now_ms)
             made = self._begun
-        elif self._resend_s and now_ms - self._told_ms >= self._resend_s * 1000:
+        elif self.resend_s and now_ms - self._told_ms >= self.resend_s * 1000:
             made = self._notification("still", begun.since_ms, now_ms)
         else:
             return []
@@ -116,10 +110,10 @@ class Outages:
         return [made]
 
     def _notification(self, state: str, since_ms: int, now_ms: int) -> Notification:
-        place, lasted_ms = self._signs.place, now_ms - since_ms
+        place, lasted_ms = self.signs.place, now_ms - since_ms
         if state == "over":
             message = Message("alerts.database_answers", place=place, lasted_ms=lasted_ms)
         else:
-            why = self._signs.why() or Message("alerts.database_unreachable")
+            why = self.signs.why() or Message("alerts.database_unreachable")
             message = Message("alerts.database_gone", place=place, lasted_ms=lasted_ms, why=why)
-        return Notification(self._key, state, message, since_ms)
+        return Notification(f"database:{self.signs.host}", state, message, since_ms)

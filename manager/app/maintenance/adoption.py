@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from manager.app.archive_keeper import Readers, open_archive, store_of
 from manager.app.composition import layout_of, open_database, url_of
 from manager.app.leadership import Identity
-from manager.app.lock import is_locked_by_us
+from manager.app.locks import is_locked_by_us
 from manager.db import Database
 from manager.db.connections import sqlite_file
 from manager.db.migrate import check_current, migrate, schema_version
@@ -27,9 +26,6 @@ from manager.operations.identity.installation import MarkedFiles
 from manager.operations.segments.adoption import Adopted, IdOf, ReportProgress, adopt
 from manager.settings import Settings
 from manager.store import Spool
-from manager.store.segments.segment_examination import examine_segment
-from manager.store.segments.segment_rebuild import rebuild_segment
-from manager.store.segments.segment_rewrite import rewrite_segment
 
 __all__ = ["adopt_files"]
 
@@ -69,11 +65,7 @@ def adopt_files(
             layout,
             files.store,
             spool,
-            Readers(
-                partial(workers.run_here, examine_segment),
-                partial(workers.run_here, rewrite_segment),
-                partial(workers.run_here, rebuild_segment),
-            ),
+            Readers.of(workers),
             now_ms,
             lease.check,
         )
@@ -97,10 +89,7 @@ def _opened(settings: Settings, files: MarkedFiles, *, dry_run: bool) -> Iterato
         if dry_run and is_missing:
             yield stack.enter_context(_empty())
             return
-        db, lock = open_database(settings, files, may_be_new=True)
-        if lock is not None:
-            stack.callback(lock.close)
-        stack.callback(db.close)
+        db = open_database(settings, files, stack, may_be_new=True)
         if not dry_run:
             migrate(db)
         elif not schema_version(db):
@@ -112,10 +101,9 @@ def _opened(settings: Settings, files: MarkedFiles, *, dry_run: bool) -> Iterato
 
 @contextmanager
 def _empty() -> Iterator[Database]:
-    with tempfile.TemporaryDirectory(prefix="prsm-adopt-") as folder:
-        db = Database(f"sqlite:///{Path(folder) / 'prsm.sqlite'}")
-        try:
-            migrate(db)
-            yield db
-        finally:
-            db.close()
+    with (
+        tempfile.TemporaryDirectory(prefix="prsm-adopt-") as folder,
+        closing(Database(f"sqlite:///{Path(folder) / 'prsm.sqlite'}")) as db,
+    ):
+        migrate(db)
+        yield db

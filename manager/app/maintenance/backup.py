@@ -1,9 +1,11 @@
-"""Make a backup of a manager, which may run.
+"""Make a backup of a manager, which may run, and remove older ones.
 
 A backup is the tables in one state, the settings, the keys of TLS, and the files that cannot be
-made again. Invariant: files are copied after the tables were read, so what a row names is there, or
-was removed since; then the tables are read again. Lists, the files of days, results and parts of
-uploads are left out: they are made, or sent, again.
+made again. Invariants: files are copied after the tables were read, so what a row names is there,
+or was removed since; then the tables are read again. Lists, the files of days, results and parts of
+uploads are left out: they are made, or sent, again. Only backups of the same installation by their
+own manifest are removed; other files are left alone, and so is a backup that was cut off, which may
+be the only thing that is left of something.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from manager.app.composition import layout_of
+from manager.app.composition import layout_of, url_of
 from manager.db import Database
 from manager.db.migrate import check_current, schema_version
 from manager.db.row_dumps import dump, table_names
@@ -24,17 +27,20 @@ from manager.operations.health.restore_safety import files_in_use, longest_permi
 from manager.operations.identity.installation import installation_id
 from manager.operations.policy import Policy
 from manager.settings import SETTINGS_FILE, Settings
+from manager.store import StoreError
 from manager.store.backup_files import (
     FORMAT,
     BackupFile,
     BackupWriter,
     Manifest,
     new_backup,
+    open_backup,
     write_lines,
 )
+from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["make_backup"]
+__all__ = ["make_backup", "remove_older"]
 
 TRIES: Final = 3
 RECORDS: Final = ("logs", "transfers", "releases")
@@ -65,22 +71,24 @@ def make_backup(
     are in an object store. Raises FormatError, SettingError, StoreError, BusyError.
     """
     layout, policy = layout_of(settings), Policy.of(settings)
-    db = Database(settings.database.url or f"sqlite:///{layout.database}")
-    work = None
-    writer = None
-    try:
+    with ExitStack() as stack:
+        db = stack.enter_context(closing(Database(url_of(settings))))
         db.examine(0)  # a backup of a damaged file would lack rows without notice
         check_current(db)
         made_ms = now_ms()
         writer = new_backup(target)
+        unfinished = stack.enter_context(ExitStack())
+        unfinished.callback(writer.give_up)
         work = Path(tempfile.mkdtemp(prefix=".prsm-backup-", dir=target.parent))
+        stack.callback(shutil.rmtree, work, ignore_errors=True)
         folders = RECORDS + (ARCHIVE if archive and not settings.archive.store else ())
         copied: dict[str, BackupFile] = {}
         for attempt in range(TRIES):
             folder = work / str(attempt)
             tables = _read_tables(db, folder, policy)
             copied |= _copy_files(layout.kept, folders, writer, copied)
-            missing = [name for name in tables.needed - copied.keys() if _is_in(name, folders)]
+            starts = tuple(f"files/{folder}/" for folder in folders)
+            missing = [name for name in tables.needed - copied.keys() if name.startswith(starts)]
             if not missing:
                 break
         entries = [
@@ -104,14 +112,7 @@ def make_backup(
         writer.finish(manifest)
         action = "manager.backup-incomplete" if missing else "manager.backup"
         note_alone(db, now_ms(), actor, action, target.name, files=len(manifest.files))
-    except BaseException:
-        if writer is not None:
-            writer.give_up()
-        raise
-    finally:
-        db.close()
-        if work is not None:
-            shutil.rmtree(work, ignore_errors=True)
+        unfinished.pop_all()
     return manifest
 
 
@@ -150,10 +151,6 @@ def _whole_files(kept: Path, folders: Collection[str]) -> Iterator[Path]:
                 yield path
 
 
-def _is_in(name: str, folders: Collection[str]) -> bool:
-    return any(name.startswith(f"files/{folder}/") for folder in folders)
-
-
 def _own_files(settings: Settings, config: Path) -> Iterator[tuple[str, Path]]:
     if config.is_file():
         yield f"settings/{SETTINGS_FILE}", config
@@ -161,3 +158,41 @@ def _own_files(settings: Settings, config: Path) -> Iterator[tuple[str, Path]]:
         path = str(getattr(settings.server, name))
         if path:
             yield f"keys/{name}.pem", Path(path)
+
+
+def remove_older(newest: Path, keep: int) -> list[Path]:
+    """Remove backups (tars) beside one that was just made; return which, the newest first.
+
+    keep: how many stay, that one too. Raises StoreError where one cannot be removed.
+    """
+    made = _manifest(newest)
+    others = []
+    for path in newest.parent.glob("*.tar"):
+        manifest = None if path.name == newest.name else _manifest(path)
+        if manifest and made and manifest.installation == made.installation:
+            others.append((manifest.made_ms, path))
+    removed = [path for _, path in sorted(others, reverse=True)[keep - 1 :]]
+    for path in removed:
+        try:
+            path.unlink()
+        except OSError as error:
+            raise StoreError(
+                "identity.backup_not_removed",
+                keep=keep,
+                path=str(path),
+                problem=error.strerror,
+                newest=str(newest),
+            ) from error
+    return removed
+
+
+def _manifest(path: Path) -> Manifest | None:
+    """Return what a backup holds; None: it is none."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        backup = open_backup(path)
+    except (FormatError, OSError):
+        return None
+    backup.close()
+    return backup.manifest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Final
 
 from manager.app.composition import layout_of
@@ -23,15 +24,11 @@ def database_problem(settings: Settings) -> Message | None:
     path = layout_of(settings).database
     if settings.database.url or not path.is_file() or not path.stat().st_size:
         return None
-    db = None
     try:
-        db = Database(f"sqlite:///{path}")
-        db.examine(EXAMINE_S)
+        with closing(Database(f"sqlite:///{path}")) as db:
+            db.examine(EXAMINE_S)
     except PrsmError as error:
         return error.message
     except OSError as error:
         return Message.of_text(str(error))
-    finally:
-        if db is not None:
-            db.close()
     return None

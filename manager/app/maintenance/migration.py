@@ -14,8 +14,7 @@ from typing import Final
 
 from manager.app.archive_keeper import store_of
 from manager.app.composition import layout_of, url_of
-from manager.app.database_lock import DatabaseLock
-from manager.app.lock import is_locked_by_us
+from manager.app.locks import DatabaseLock, is_locked_by_us
 from manager.db import Database
 from manager.db.connections import sqlite_file
 from manager.db.migrate import migrate_to, newest_schema, schema_version
@@ -57,7 +56,7 @@ def change_schema(settings: Settings, target: str, now_ms: int) -> Schema:
         if path is not None:
             alone.enter_context(is_locked_by_us(layout_of(settings).lock))
             _check_there(path)
-            alone.enter_context(DatabaseLock(path))
+            alone.callback(DatabaseLock(path).close)
         with _opened(settings) as db:
             before = schema_version(db)
             if not before:
@@ -84,12 +83,9 @@ def _opened(settings: Settings) -> Iterator[Database]:
     path = sqlite_file(url)
     if path is not None:
         _check_there(path)
-    db = Database(url)
-    try:
+    with contextlib.closing(Database(url)) as db:
         db.examine(EXAMINE_S)
         yield db
-    finally:
-        db.close()
 
 
 def _check_there(path: Path) -> None:

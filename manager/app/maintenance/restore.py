@@ -9,12 +9,13 @@ continue with (`manager.operations.health.restore_safety`).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from manager.app.composition import layout_of
-from manager.app.lock import is_locked_by_us
+from manager.app.composition import layout_of, url_of
+from manager.app.locks import is_locked_by_us
 from manager.db import Database, Transaction
 from manager.db.migrate import check_known, migrate_to
 from manager.db.row_dumps import is_empty, load
@@ -23,8 +24,7 @@ from manager.operations.health.consistency_checks import check
 from manager.operations.health.restore_safety import make_safe
 from manager.operations.identity.file_marks import mark_emptied, set_marks
 from manager.operations.identity.installation import MarkedFiles, installation_id
-from manager.settings import SETTINGS_FILE, Settings, read_settings
-from manager.store import Layout
+from manager.settings import SETTINGS_FILE, read_settings
 from manager.store.backup_files import BackupReader, Manifest
 from manager.store.segments.segment_store import DirectoryStore
 from shared.errors import FormatError
@@ -67,72 +67,53 @@ def restore(
             count=len(manifest.missing),
             files=manifest.missing[:3],
         )
-    _check_empty(data)
-    backup.verify()
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        stack.enter_context(_guard_empty(data))
+        backup.verify()
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stack.enter_context(is_locked_by_us(data / "prsm.lock"))
+        _restore_own(backup, data, config)
+        settings = read_settings(data)
+        layout = layout_of(settings)
+        if layout.kept != data.absolute():
+            stack.enter_context(_guard_empty(layout.kept))
+        with closing(Database(url_of(settings))) as db:
+            with db.read() as tx:
+                if not is_empty(tx):
+                    raise FormatError("identity.restore_into_tables")
+            layout.create()
+            for entry in manifest.files:
+                kind, _, path = entry.name.partition("/")
+                if kind == "files":
+                    backup.copy(entry, layout.kept / path)
+            ended_ms = min(now_ms(), down_since_ms or now_ms())
+            held_until_ms = ended_ms + manifest.longest_permit_ms
+            with db.write() as tx:
+                _load(tx, backup)
+                make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
+            files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
+            set_marks(files.locations(), installation_id(db), now_ms())
+            mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
+            findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
+        return Restored(manifest, held_until_ms, findings)
+
+
+@contextmanager
+def _guard_empty(folder: Path) -> Iterator[None]:
+    """Refuse a folder that is not empty; where the block fails, it is so again."""
+    if folder.exists() and (
+        not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())
+    ):
+        raise FormatError("identity.restore_into_files", folder=str(folder))
     try:
-        with is_locked_by_us(data / "prsm.lock"):
-            return _restored(backup, data, config, actor, now_ms, down_since_ms)
+        yield
     except BaseException:
-        _empty(data)  # it was empty: so the next try finds it
+        _empty(folder)  # the next try finds it as this one did
         raise
-
-
-def _restored(
-    backup: BackupReader,
-    data: Path,
-    config: Path | None,
-    actor: Actor,
-    now_ms: Callable[[], int],
-    down_since_ms: int | None,
-) -> Restored:
-    _restore_own(backup, data, config)
-    settings = read_settings(data)
-    layout = layout_of(settings)
-    if layout.kept == data.absolute():
-        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
-    _check_empty(layout.kept)
-    try:
-        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
-    except BaseException:
-        _empty(layout.kept)
-        raise
-
-
-def _filled(
-    backup: BackupReader,
-    settings: Settings,
-    layout: Layout,
-    actor: Actor,
-    now_ms: Callable[[], int],
-    down_since_ms: int | None,
-) -> Restored:
-    """Load the tables and write the files of a backup, where nothing is."""
-    manifest = backup.manifest
-    db = Database(settings.database.url or f"sqlite:///{layout.database}")
-    try:
-        _check_no_tables(db)
-        layout.create()
-        for entry in manifest.files:
-            kind, _, path = entry.name.partition("/")
-            if kind == "files":
-                backup.copy(entry, layout.kept / path)
-        ended_ms = min(now_ms(), down_since_ms or now_ms())
-        held_until_ms = ended_ms + manifest.longest_permit_ms
-        with db.write() as tx:
-            _load(tx, backup)
-            make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
-        files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
-        set_marks(files.locations(), installation_id(db), now_ms())
-        mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
-        findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
-    finally:
-        db.close()
-    return Restored(manifest, held_until_ms, findings)
 
 
 def _empty(folder: Path) -> None:
-    """Remove what a restore began to write; a folder that was empty is so again."""
+    """Remove what a restore began to write."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name == OF_THE_DISK:
             continue
@@ -140,19 +121,6 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
-
-
-def _check_empty(folder: Path) -> None:
-    if folder.exists() and (
-        not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())
-    ):
-        raise FormatError("identity.restore_into_files", folder=str(folder))
-
-
-def _check_no_tables(db: Database) -> None:
-    with db.read() as tx:
-        if not is_empty(tx):
-            raise FormatError("identity.restore_into_tables")
 
 
 def _restore_own(backup: BackupReader, data: Path, config: Path | None) -> None:

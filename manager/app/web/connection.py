@@ -85,27 +85,20 @@ class Entrance:
     installation: str = ""
 
 
+@frozen
 class Connection:
-    """ASGI middleware around the whole application, one for each listener."""
+    """ASGI middleware around the whole application, one for each listener.
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        entrance: Entrance,
-        body_limit: Callable[[str], int | None],
-        idle_s: float = IDLE_S,
-        least_bytes_per_s: int = 0,
-    ) -> None:
-        """body_limit: bytes for a path; None: the route counts, and waits, by itself.
+    body_limit: bytes for a path; None: the route counts, and waits, by itself. idle_s: how long the
+    others wait for the next part of a body. least_bytes_per_s: how fast they want it, after a
+    while.
+    """
 
-        idle_s: how long the others wait for the next part of a body. least_bytes_per_s: how fast
-        they want it, after a while.
-        """
-        self._app = app
-        self._entrance = entrance
-        self._body_limit = body_limit
-        self._idle_s = idle_s
-        self._least_bytes_per_s = least_bytes_per_s
+    app: ASGIApp
+    entrance: Entrance
+    body_limit: Callable[[str], int | None]
+    idle_s: float = IDLE_S
+    least_bytes_per_s: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -128,18 +121,18 @@ class Connection:
         path = scope["path"]
         kinds = [value for name, value in scope["headers"] if name == b"content-type"]
         body = _Body(
-            receive, self._body_limit(path), headers, kinds, self._idle_s, self._least_bytes_per_s
+            receive, self.body_limit(path), headers, kinds, self.idle_s, self.least_bytes_per_s
         )
-        hsts_s = self._entrance.hsts_s if line.is_tls else 0
-        said = _Answer(send, body, request_id, hsts_s, self._entrance.installation).send
+        hsts_s = self.entrance.hsts_s if line.is_tls else 0
+        said = _Answer(send, body, request_id, hsts_s, self.entrance.installation).send
         refusal = _refused_address(scope)
         if refusal is None:
-            await self._app(scope, body.receive, said)
+            await self.app(scope, body.receive, said)
         else:
             await refusal(scope, body.receive, said)
 
     def _line(self, scope: Scope) -> Line:
-        entrance = self._entrance
+        entrance = self.entrance
         version = scope.get("http_version", "1.1")
         if entrance.local:
             return local_line(version, scope["headers"])

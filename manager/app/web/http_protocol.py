@@ -5,8 +5,8 @@ limit to the time and size of the parts that no application sees: the head, the 
 length of a chunk, the fields behind a body, requests sent ahead, and an answer that its client does
 not take. Invariants: of these at most `BETWEEN_BYTES` and one read of the socket are ever kept; a
 connection whose client takes nothing ends (`answer_pace`); if nearly all connections are taken, the
-address that has the most gives some back (`connection_shares`); of one address a few requests begin
-at a time (`request_turns`).
+address that has the most gives some back, and of one address a few requests begin at a time
+(`address_shares`).
 Source: docs/adr/0158; RFC 9112.
 """
 
@@ -21,10 +21,9 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from manager.app.web.address_shares import RequestTurns, make_room
 from manager.app.web.answer_pace import AnswerPace
-from manager.app.web.connection_shares import make_room
 from manager.app.web.request_heads import FIELDS_MOST
-from manager.app.web.request_turns import RequestTurns
 from shared.messages import Message
 
 __all__ = ["BETWEEN_BYTES", "BoundedProtocol"]
@@ -78,16 +77,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self.since_s = self.loop.time()
         counts = _counts_of(self.server_state)
         counts[self.address] += 1
-        if self._is_one_too_many(counts[self.address]):
+        # Of an address that is no proxy's at most half of all connections are kept.
+        if not self.keeps_whole and 0 < self.most_connections / 2 < counts[self.address]:
             transport.abort()  # cheaper than an answer, of which there may be thousands a second
             return
         if self.most_connections:
             make_room(self.connections, self.most_connections, self.keeps_whole)
         self._head_timer = self.loop.call_later(self.head_s, self._give_up)
-
-    def _is_one_too_many(self, count: int) -> bool:
-        """Return whether its address, which is no proxy's, has half of all connections."""
-        return 0 < self.most_connections / 2 < count and not self.keeps_whole
 
     @property
     def address(self) -> str:

@@ -36,8 +36,8 @@ JOB_S: Final = (0.01, 0.1, 1.0, 10.0, 60.0, 600.0)
 _log: Final = logging.getLogger(__name__)
 
 
-class Metrics:
-    """The metrics of one manager; any thread may count."""
+class Metrics(Collector):
+    """The metrics of one manager; any thread may count. Those of tables are read at a scrape."""
 
     def __init__(
         self,
@@ -67,7 +67,13 @@ class Metrics:
         self._failures = Counter(
             "prsm_job_failures", "Jobs of the clock that failed.", ("job",), registry=self.registry
         )
-        self.registry.register(_Tables(standing, epoch, database_gone_s))
+        self._standing = standing
+        self._epoch = epoch
+        self._gone_s = database_gone_s
+        self._lock = threading.Lock()
+        self._seen: SystemFigures | None = None
+        self._seen_at = 0.0
+        self.registry.register(self)
 
     def counted(self, app: ASGIApp) -> ASGIApp:
         """Return the application with its requests counted."""
@@ -127,36 +133,6 @@ class Metrics:
 
         return stop
 
-
-def _route(scope: Scope) -> str:
-    """Return the template of a request's route, as `/api/v1/agents/{name}`; of none: `other`."""
-    template = getattr(scope.get("route"), "path", None)
-    if not isinstance(template, str):
-        return "other"
-    path = str(scope["path"])
-    # A router within another, or an application, knows only its own part.
-    for prefix in PREFIXES:
-        if path.startswith(f"{prefix}/") and not template.startswith(f"{prefix}/"):
-            return prefix + template
-    return template
-
-
-class _Tables(Collector):
-    """Metrics from the tables, read when they are asked for."""
-
-    def __init__(
-        self,
-        standing: Callable[[], SystemFigures],
-        epoch: Callable[[], int],
-        database_gone_s: Callable[[], float],
-    ) -> None:
-        self._standing = standing
-        self._epoch = epoch
-        self._gone_s = database_gone_s
-        self._lock = threading.Lock()
-        self._seen: SystemFigures | None = None
-        self._seen_at = 0.0
-
     def describe(self) -> Iterable[Metric]:
         """Describe no metrics in advance: the registry would query the database."""
         return ()
@@ -194,6 +170,19 @@ class _Tables(Collector):
                 except BusyError:
                     self._seen = None
             return self._seen
+
+
+def _route(scope: Scope) -> str:
+    """Return the template of a request's route, as `/api/v1/agents/{name}`; of none: `other`."""
+    template = getattr(scope.get("route"), "path", None)
+    if not isinstance(template, str):
+        return "other"
+    path = str(scope["path"])
+    # A router within another, or an application, knows only its own part.
+    for prefix in PREFIXES:
+        if path.startswith(f"{prefix}/") and not template.startswith(f"{prefix}/"):
+            return prefix + template
+    return template
 
 
 def _managers(seen: SystemFigures) -> dict[str, int]:

@@ -26,6 +26,7 @@ from manager.intake.workers.request_threads import RequestThreads
 from manager.settings import ServerSettings, Settings
 from manager.store import StoreError
 from shared.errors import SettingError
+from shared.frozen import frozen
 
 __all__ = ["Listeners", "open_listeners", "run_servers"]
 
@@ -46,13 +47,13 @@ class _Server(uvicorn.Server):
         yield
 
 
+@frozen
 class Listeners:
     """The two sockets that the manager serves, already bound."""
 
-    def __init__(self, tcp: socket.socket, local: socket.socket, socket_path: Path) -> None:
-        self.tcp = tcp
-        self.local = local
-        self._socket_path = socket_path
+    tcp: socket.socket
+    local: socket.socket
+    socket_path: Path
 
     @property
     def port(self) -> int:
@@ -63,7 +64,7 @@ class Listeners:
         """Close both and remove the Unix socket."""
         self.tcp.close()
         self.local.close()
-        self._socket_path.unlink(missing_ok=True)
+        self.socket_path.unlink(missing_ok=True)
 
 
 def open_listeners(server: ServerSettings, socket_path: Path) -> Listeners:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
+from manager.db.fleet.agents import AgentSummary
 from manager.db.tables import agents
 from shared.frozen import frozen
 
@@ -23,31 +25,13 @@ __all__ = [
 
 
 @frozen
-class GlanceRow:
-    """State and position of an agent; `manager.db.tables.fleet` defines each field.
+class GlanceRow(AgentSummary):
+    """An agent as one of many.
 
     state_reason: as the row has it, for most callers do not read it (`message_of_row`).
     """
 
-    id: int
-    name: str
-    kind: str
-    joined_ms: int
-    retired_ms: int | None
-    subscribed: bool
-    last_contact_ms: int | None
-    last_work_ms: int | None
-    promised_ms: int | None
-    permit_until_ms: int
-    state: str
     state_reason: str
-    latitude: float | None
-    longitude: float | None
-
-    @property
-    def is_plain(self) -> bool:
-        """Return whether it speaks only the five messages."""
-        return self.kind == "plain"
 
 
 @frozen
@@ -62,24 +46,9 @@ class MachineRow:
 
 def all_glances(tx: Transaction) -> list[GlanceRow]:
     """Return all agents by number, retired ones too."""
-    c = agents.c
-    query = sa.select(
-        c.id,
-        c.name,
-        c.kind,
-        c.joined_ms,
-        c.retired_ms,
-        c.subscribed,
-        c.last_contact_ms,
-        c.last_work_ms,
-        c.promised_ms,
-        c.permit_until_ms,
-        c.state,
-        sa.type_coerce(c.state_reason, sa.Text()).label("state_reason"),
-        c.latitude,
-        c.longitude,
-    )
-    return tx.rows(GlanceRow, query.order_by(c.id))
+    reason = sa.type_coerce(agents.c.state_reason, sa.Text()).label("state_reason")
+    query = sa.select(*(agents.c[one.name] for one in fields(AgentSummary)), reason)
+    return tx.rows(GlanceRow, query.order_by(agents.c.id))
 
 
 def unanswered_hosts(tx: Transaction) -> dict[int, int]:

@@ -19,6 +19,7 @@ __all__ = [
     "TAKES_PART",
     "AgentName",
     "AgentRow",
+    "AgentSummary",
     "active",
     "add",
     "add_load",
@@ -44,26 +45,40 @@ __all__ = [
 
 
 @frozen
-class AgentRow:
-    """All that is kept of an agent; `manager.db.tables.fleet` says what each field is."""
+class AgentSummary:
+    """Identity, state and position of an agent; `manager.db.tables.fleet` defines each field."""
 
     id: int
     name: str
     kind: str
-    key_hash: str | None
     joined_ms: int
-    subscribed: bool
     retired_ms: int | None
-    lost_ms: int | None
+    subscribed: bool
     last_contact_ms: int | None
-    last_contact: str
     last_work_ms: int | None
     promised_ms: int | None
+    permit_until_ms: int
+    state: str
+    latitude: float | None
+    longitude: float | None
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether it speaks only the five messages."""
+        return self.kind == "plain"
+
+
+@frozen
+class AgentRow(AgentSummary):
+    """All that is kept of an agent."""
+
+    key_hash: str | None
+    lost_ms: int | None
+    last_contact: str
     boot_id: str
     sequence: int
     clone_reason: Message | None
     version: str
-    state: str
     state_reason: Message | None
     skew_ms: int
     disk_free_bytes: int | None
@@ -86,7 +101,6 @@ class AgentRow:
     returned: bool
     rejoined: bool
     permit_set_ms: int | None
-    permit_until_ms: int
     load_ms: float
     suspect_since_ms: int | None
     suspect_reason: Message | None
@@ -107,17 +121,10 @@ class AgentRow:
     command_done_ms: int | None
     discovered_day: int
     discovered: int
-    serving_url: str = ""
-    serving_fingerprint: str = ""
-    renamed_settings: str = ""
-    sending: str = ""
-    latitude: float | None = None
-    longitude: float | None = None
-
-    @property
-    def is_plain(self) -> bool:
-        """Return whether it speaks only the five messages."""
-        return self.kind == "plain"
+    serving_url: str
+    serving_fingerprint: str
+    renamed_settings: str
+    sending: str
 
     @property
     def takes_part(self) -> bool:

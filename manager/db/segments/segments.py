@@ -9,12 +9,12 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import archive_changes, arrivals, hosts, segment_hosts, segments
+from shared.archive.segment_facts import CaptureCounts, HostShare, SegmentFacts
 from shared.frozen import frozen, values_of
 
 __all__ = [
     "ArrivalRow",
     "FileFilter",
-    "HostShare",
     "NewArrival",
     "NewSegment",
     "SegmentRow",
@@ -32,19 +32,13 @@ __all__ = [
 
 
 @frozen
-class NewArrival:
+class NewArrival(CaptureCounts):
     """A file that was taken from an agent."""
 
     agent_id: int
     name: str
     sha256: str
     size_bytes: int
-    captures: int
-    strangers: int
-    withheld: int
-    refused: int
-    first_ms: int
-    last_ms: int
     received_ms: int
 
 
@@ -56,27 +50,14 @@ class ArrivalRow(NewArrival):
 
 
 @frozen
-class NewSegment:
+class NewSegment(SegmentFacts):
     """A file of captures to keep."""
 
     arrival_id: int
     agent_id: int
-    name: str
     key: str
-    kind: str
     state: str
     revision: int
-    size_bytes: int
-    md5: str
-    sha1: str
-    sha256: str
-    index_bytes: int
-    index_sha256: str
-    cdxj_bytes: int
-    cdxj_sha256: str
-    captures: int
-    first_ms: int
-    last_ms: int
     made_ms: int
 
 
@@ -86,16 +67,6 @@ class SegmentRow(NewSegment):
 
     id: int
     ended_ms: int | None
-
-
-@frozen
-class HostShare:
-    """A segment's captures of one host."""
-
-    captures: int
-    bytes: int
-    first_ms: int
-    last_ms: int
 
 
 def arrival_by_sha256(tx: Transaction, agent_id: int, sha256: str) -> ArrivalRow | None:
@@ -123,7 +94,7 @@ def add_segment(tx: Transaction, segment: NewSegment, shares: Mapping[str, HostS
         tx.insert(
             segment_hosts,
             [
-                {"segment_id": number, "host_id": row.id, **values_of(shares[row.key])}
+                {"segment_id": number, "host_id": row.id, **values_of(shares[row.key], HostShare)}
                 for row in rows
             ],
         )

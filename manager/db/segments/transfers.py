@@ -36,41 +36,12 @@ PUT_OFF_MOST_MS: Final = 2 * 3_600_000
 OPEN: Final = ("receiving", "received")
 
 
-@frozen
-class TransferRow:
-    """All that is kept of a transfer; `manager.db.tables.collection` says what each field is."""
-
-    id: int
-    key: str
-    agent_id: int
-    filename: str
-    sha256: str
-    size_bytes: int
-    blocks: bytes | None
-    way: str
-    state: str
-    gaps: str
-    received_bytes: int
-    checks: int
-    breaks: int
-    order_id: int | None
-    source: str
-    next_try_ms: int | None
-    tries: int
-    begun_ms: int
-    changed_ms: int
-    received_ms: int | None
-    ended_ms: int | None
-    result: Message | None
-
-
 @message_fields
 @frozen
-class ListedTransfer:
-    """A transfer as people look at it."""
+class _Transfer:
+    """The progress of a transfer; `manager.db.tables.collection` says what each field is."""
 
     id: int
-    agent: str
     filename: str
     size_bytes: int
     way: str
@@ -87,6 +58,24 @@ class ListedTransfer:
     received_ms: int | None
     ended_ms: int | None
     result: Message | None
+
+
+@frozen
+class TransferRow(_Transfer):
+    """All that is kept of a transfer."""
+
+    key: str
+    agent_id: int
+    sha256: str
+    blocks: bytes | None
+    source: str
+
+
+@frozen
+class ListedTransfer(_Transfer):
+    """A transfer as people look at it."""
+
+    agent: str
 
 
 def add(tx: Transaction, **values: Any) -> TransferRow:

@@ -23,9 +23,8 @@ from manager.intake.uploads.upload_errors import OffsetError
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments import uploads
 from manager.operations.segments.pulls import offer_upload
-from manager.operations.segments.upload_bytes import record_arrival
+from manager.operations.segments.upload_bytes import read_gaps, record_arrival
 from manager.operations.segments.upload_completion import drop_upload
-from manager.operations.segments.upload_gaps import read_gaps
 from manager.operations.segments.uploads import NewUpload, TransferRow
 from manager.settings import CollectionSettings
 from manager.store import PartBusyError, UploadParts

@@ -8,7 +8,7 @@ from typing import Final
 from manager.db.archive import downloads
 from manager.db.archive.downloads import DownloadRow, Taken
 from manager.db.engine import Database
-from shared.errors import FormatError
+from shared.errors import check_choice
 
 __all__ = [
     "KEEP_MS",
@@ -46,8 +46,8 @@ def list_downloads(
     limit: int = 100,
 ) -> list[DownloadRow]:
     """Return downloads, those that began last first, before a number. Raises FormatError."""
-    if state not in ("", *STATES):
-        raise FormatError("general.unknown_choice", name="state", value=state[:40], known=STATES)
+    if state:
+        check_choice("state", state, STATES)
     with db.read() as tx:
         return downloads.downloads_before(
             tx,

@@ -13,7 +13,7 @@ from manager.errors import ConflictError, GoneError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.archive.selection_files import SelectionSources
 from manager.operations.people.clients import Client
-from shared.errors import FormatError
+from shared.errors import check_choice
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -24,7 +24,6 @@ __all__ = [
     "JobRow",
     "OwnedJob",
     "complete_job",
-    "is_complete",
     "job_of",
     "jobs_of",
     "kept_at",
@@ -52,11 +51,7 @@ def submit_job(
     db: Database, client: Client, function: str, query: str, actor: Actor, now_ms: int
 ) -> JobRow:
     """Queue a selection; its query was checked. Raises FormatError, ConflictError."""
-    if function not in FUNCTIONS:
-        known = tuple(FUNCTIONS)
-        raise FormatError(
-            "general.unknown_choice", name="function", value=function[:40], known=known
-        )
+    check_choice("function", function, FUNCTIONS)
     token = secrets.token_urlsafe(18)
     with db.write() as tx:
         if selection_jobs.count_open(tx, client.id) >= OPEN_JOBS:
@@ -83,11 +78,6 @@ def job_of(db: Database, client: Client, token: str) -> JobRow:
     return row
 
 
-def is_complete(db: Database, job_id: int, client_id: int) -> bool:
-    """Return whether the result of a job is there and given to a client."""
-    return complete_job(db, job_id, client_id) is not None
-
-
 def complete_job(db: Database, job_id: int, client_id: int) -> JobRow | None:
     """Return a job whose result is there and given to a client, None for any other."""
     with db.read() as tx:
@@ -106,8 +96,8 @@ def list_jobs(
     limit: int = 100,
 ) -> list[OwnedJob]:
     """Return the jobs of all clients, or of one, newest first, before a number."""
-    if state not in ("", *STATES):
-        raise FormatError("general.unknown_choice", name="state", value=state[:40], known=STATES)
+    if state:
+        check_choice("state", state, STATES)
     with db.read() as tx:
         return selection_jobs.all_jobs(
             tx, client=client, state=state, before=before, limit=max(1, min(limit, MOST_ROWS))

@@ -63,16 +63,12 @@ def run_next_job(making: SelectionSources, read_query: object) -> bool:
             selection_jobs.change_job(tx, row.id, state="queued", done=0)
     except (PrsmError, OSError) as error:
         kept_at(making, row.id).unlink(missing_ok=True)
+        why = error.message if isinstance(error, PrsmError) else Message.of_text(str(error)[:500])
         with making.db.write() as tx:
             selection_jobs.change_job(
-                tx, row.id, state="failed", problem=_problem(error), finished_ms=making.now_ms()
+                tx, row.id, state="failed", problem=why, finished_ms=making.now_ms()
             )
     return True
-
-
-def _problem(error: PrsmError | OSError) -> Message:
-    """Return why a result could not be made: in our words, or the system's."""
-    return error.message if isinstance(error, PrsmError) else Message.of_text(str(error)[:500])
 
 
 @dataclass

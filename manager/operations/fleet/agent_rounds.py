@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from manager.db.engine import Database, Transaction
-from manager.db.fleet import agents
-from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements
 from manager.db.rounds import round_units, rounds
 from manager.db.rounds.rounds import RoundRow
-from manager.errors import NotFoundError
+from manager.operations.identity.enrolment import agent_named
 from shared.frozen import frozen
 
 __all__ = ["AgentRound", "every_round_of_agent", "rounds_of_agent"]
@@ -36,42 +34,33 @@ def rounds_of_agent(db: Database, name: str, limit: int) -> list[AgentRound]:
     How far it is may be cached figures. Raises NotFoundError.
     """
     with db.read() as tx:
-        row = _agent(tx, name)
+        agent_id = agent_named(tx, name).id
         newest = rounds.newest(tx, limit)
     numbers = [one.number for one in newest]
-    agent_id = row.id
     key = ("rounds of agent", agent_id, max(numbers, default=0), limit)
-    parts = db.figures.get(key, lambda: _parts(db, agent_id, newest))
+    parts = db.figure(key, lambda tx: _parts(tx, agent_id, newest))
     return [part for one in newest if (part := parts.get(one.number)) is not None]
 
 
 def every_round_of_agent(db: Database, name: str) -> Iterator[AgentRound]:
     """Yield its part of every round that it had units of, newest first. Raises NotFoundError."""
     with db.read() as tx:
-        row = _agent(tx, name)
+        agent_id = agent_named(tx, name).id
     before: int | None = None
     while True:
         with db.read() as tx:
             found = rounds.newest(tx, ROUNDS_AT_ONCE, before)
+            parts = _parts(tx, agent_id, found)
         if not found:
             return
-        parts = _parts(db, row.id, found)
         yield from (part for one in found if (part := parts.get(one.number)) is not None)
         before = found[-1].number
 
 
-def _agent(tx: Transaction, name: str) -> AgentRow:
-    row = agents.by_name(tx, name)
-    if row is None:
-        raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
-    return row
-
-
-def _parts(db: Database, agent_id: int, newest: list[RoundRow]) -> dict[int, AgentRound]:
+def _parts(tx: Transaction, agent_id: int, newest: list[RoundRow]) -> dict[int, AgentRound]:
     numbers = [one.number for one in newest]
-    with db.read() as tx:
-        done = round_units.progress_of_agent(tx, agent_id, numbers)
-        took = measurements.rounds_of_agent(tx, agent_id, numbers, "crawl")
+    done = round_units.progress_of_agent(tx, agent_id, numbers)
+    took = measurements.rounds_of_agent(tx, agent_id, numbers, "crawl")
     found = {}
     for one in newest:
         states = [row for row in done if row[0] == one.number]

@@ -20,9 +20,10 @@ from manager.db.identity.join_tokens import JoinTokenRow
 from manager.db.ownership import assignments, rights
 from manager.db.ownership.rights import RightCount
 from manager.db.planning import probes
-from manager.errors import ConflictError, NotFoundError
+from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.fleet.takeover import IDLE, AgentWork, liveness_of
+from manager.operations.identity.enrolment import agent_named
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
@@ -110,16 +111,15 @@ def names_taking_part(db: Database) -> list[str]:
 
 def work_by_agent(db: Database) -> dict[int, AgentWork]:
     """Return the work of all agents that have any, by number; kept."""
-    return db.figures.get("work by agent", lambda: _work_by_agent(db))
+    return db.figure("work by agent", _work_by_agent)
 
 
-def _work_by_agent(db: Database) -> dict[int, AgentWork]:
-    with db.read() as tx:
-        owned = assignments.count_by_agent(tx)
-        waiting = probes.waiting_by_agent(tx)
-        held: dict[int, list[RightCount]] = {}
-        for one in rights.held_by_agent(tx):
-            held.setdefault(one.agent_id, []).append(one)
+def _work_by_agent(tx: Transaction) -> dict[int, AgentWork]:
+    owned = assignments.count_by_agent(tx)
+    waiting = probes.waiting_by_agent(tx)
+    held: dict[int, list[RightCount]] = {}
+    for one in rights.held_by_agent(tx):
+        held.setdefault(one.agent_id, []).append(one)
     return {
         agent: work_of(owned.get(agent, 0), held.get(agent, ()), waiting.get(agent, 0))
         for agent in owned.keys() | held.keys() | waiting.keys()
@@ -143,7 +143,7 @@ def agent_detail(
 ) -> AgentDetail:
     """Return one agent. Raises NotFoundError."""
     with db.read() as tx:
-        row = _found(tx, name)
+        row = agent_named(tx, name)
         owned, held = assignments.count_of(tx, row.id), rights.held_of(tx, row.id)
         orders = probes.counts_of_agent(tx, row.id)
         work = work_of(owned, held, probes.waiting_of(tx, row.id))
@@ -164,7 +164,7 @@ def retire(db: Database, name: str, actor: Actor, now_ms: int) -> None:
     Raises NotFoundError; an agent that is already retired stays unchanged.
     """
     with db.write() as tx:
-        row = _found(tx, name)
+        row = agent_named(tx, name)
         if row.retired_ms is not None:
             return
         agents.update(tx, row.id, retired_ms=now_ms, command_id="", restart_ordered_ms=None)
@@ -189,7 +189,7 @@ def order_command(
     argument = PAGES_TOO if pages else ""
     command_id = secrets.token_hex(8)
     with db.write() as tx:
-        row = _found(tx, name)
+        row = agent_named(tx, name)
         if row.retired_ms is not None:
             raise ConflictError("fleet.retired_no_commands", name=name)
         if row.is_plain and command != "restart":
@@ -238,19 +238,12 @@ def set_next_list_limit(
     if pages is not None and not 0 <= pages <= LIST_LIMIT_MOST:
         raise FormatError("fleet.list_limit_range", pages=pages, most=LIST_LIMIT_MOST)
     with db.write() as tx:
-        row = _found(tx, name)
+        row = agent_named(tx, name)
         if shown is not None and shown != (row.list_limit or 0):
             raise ConflictError("general.changed_meanwhile", names=(name,))
         agents.update(tx, row.id, list_limit=pages)
         rights.set_limit(tx, row.id, pages or 0)
         note(tx, now_ms, actor, "agent.set-list-limit", name, pages=pages)
-
-
-def _found(tx: Transaction, name: str) -> AgentRow:
-    row = agents.by_name(tx, name)
-    if row is None:
-        raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
-    return row
 
 
 def _view(row: AgentRow, work: AgentWork, now_ms: int, policy: Policy) -> AgentView:

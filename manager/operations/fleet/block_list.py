@@ -16,7 +16,7 @@ from manager.db.fleet import fleet_rules
 from manager.db.fleet.fleet_rules import BlockedRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.urls import canonical
@@ -45,11 +45,11 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
     Empty lines, and lines that begin with `#`, are passed over. Raises FormatError (no RE2, with
     its line and what is wrong; too long), ConflictError (too many).
     """
-    asked = _read_lines(text)
+    with about_field("text"):
+        asked = _read_lines(text)
     if len(reason) > REASON_MOST:
-        raise FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST).about(
-            "reason"
-        )
+        too_long = FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST)
+        raise too_long.about("reason")
     with db.write() as tx:
         held = [row.pattern for row in fleet_rules.blocked(tx)]
         new = [pattern for pattern in dict.fromkeys(asked) if pattern not in held]
@@ -59,9 +59,8 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
             ).about("text")
         size = sum(len(pattern.encode()) for pattern in [*held, *new])
         if size > TEXT_MOST:
-            raise ConflictError("fleet.block_list_too_large", size=size, most=TEXT_MOST).about(
-                "text"
-            )
+            too_large = ConflictError("fleet.block_list_too_large", size=size, most=TEXT_MOST)
+            raise too_large.about("text")
         if new:
             fleet_rules.add_blocked(tx, new, reason.strip(), actor.name, now_ms)
             note(tx, now_ms, actor, "fleet.block", "", patterns=new[:20], lines=len(new),
@@ -108,14 +107,12 @@ def _read_lines(text: str) -> Sequence[str]:
                 line=number,
                 length=len(pattern),
                 most=LINE_MOST,
-            ).about("text")
-        if _compiled(pattern, Message("fleet.not_re2_line", line=number)).search(""):
-            raise FormatError("fleet.blocks_everything", line=number, pattern=pattern[:80]).about(
-                "text"
             )
+        if _compiled(pattern, Message("fleet.not_re2_line", line=number)).search(""):
+            raise FormatError("fleet.blocks_everything", line=number, pattern=pattern[:80])
         found.append(pattern)
     if not found:
-        raise FormatError("fleet.block_list_empty").about("text")
+        raise FormatError("fleet.block_list_empty")
     return found
 
 

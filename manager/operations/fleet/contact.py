@@ -16,7 +16,6 @@ from manager.db.ownership import rights
 from manager.db.planning import probes
 from manager.errors import ForbiddenError
 from manager.operations.actor import note
-from manager.operations.fleet.sync import sync
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.ownership.permits import contact_time, end_permit, renew_permit
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -27,7 +26,6 @@ __all__ = [
     "note_message",
     "renew_plain",
     "subscribe",
-    "sync",
     "unsubscribe",
 ]
 

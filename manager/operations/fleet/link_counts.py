@@ -1,4 +1,4 @@
-"""Counts of links by kind: taken from syncs, summed up by round.
+"""Counts of links by kind, taken from syncs.
 
 An agent counts since its process started. What it has counted since its last sync belongs to the
 round whose list it holds; a process that ends unexpectedly takes what it counted since with it.
@@ -15,11 +15,11 @@ from typing import Final
 
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
-from manager.db.fleet.link_counts import LinkKindRow, LinkKindSum, add_link_kinds, sums_of_round
+from manager.db.fleet.link_counts import LinkKindRow, add_link_kinds
 from shared.wire.link_kinds import LINK_KINDS
 from shared.wire.sync import SyncRequest
 
-__all__ = ["LinkKindSum", "link_kinds_of_round", "record_link_kinds"]
+__all__ = ["record_link_kinds"]
 
 UNKNOWN: Final = "unknown"
 
@@ -33,11 +33,6 @@ def record_link_kinds(tx: Transaction, told: Sequence[tuple[AgentRow, SyncReques
     rows = [new for row, request in told for new in _new_counts(row, request)]
     if rows:
         add_link_kinds(tx, rows)
-
-
-def link_kinds_of_round(tx: Transaction, number: int) -> list[LinkKindSum]:
-    """Return what each kind brought in a round, the most URLs first."""
-    return sums_of_round(tx, number)
 
 
 def _new_counts(row: AgentRow, request: SyncRequest) -> Iterator[LinkKindRow]:

@@ -46,7 +46,7 @@ from shared.messages import Message
 from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
 from shared.wire.sync_json import message_of
 
-__all__ = ["Asked", "fleet_size", "sync", "sync_all"]
+__all__ = ["Asked", "fleet_size", "sync_all"]
 
 
 @frozen
@@ -56,25 +56,6 @@ class Asked:
     agent: AgentIdentity
     request: SyncRequest
     key_hash: str | None = None
-
-
-def sync(
-    db: Database,
-    agent: AgentIdentity,
-    request: SyncRequest,
-    now_ms: int,
-    policy: Policy = DEFAULT_POLICY,
-) -> SyncAnswer:
-    """Record the state that an agent reports and answer with its orders.
-
-    Raises ForbiddenError (it names another agent; it was retired), CloneError (its sequence runs
-    backwards in another process: two machines have its key), ConflictError (an old request came
-    late, an impossible generation), TooOldError (a version below the minimum).
-    """
-    (outcome,) = sync_all(db, [Asked(agent, request)], now_ms, policy)
-    if isinstance(outcome, PrsmError):
-        raise outcome
-    return outcome
 
 
 def fleet_size(db: Database) -> int:
@@ -90,7 +71,11 @@ def sync_all(
     policy: Policy = DEFAULT_POLICY,
     fleet: int | None = None,
 ) -> list[SyncAnswer | PrsmError]:
-    """Do `sync` for some agents, each once, in one transaction; return answers or refusals.
+    """Record the states of some agents, each once, and return their orders, or refusals.
+
+    A refusal is a ForbiddenError (it names another agent; it was retired), CloneError (its sequence
+    runs backwards in another process: two machines have its key), ConflictError (an old request
+    came late, an impossible generation) or TooOldError (a version below the minimum).
 
     now_ms: by the clock of the manager that was asked; all that is written down and answered is by
     that of the ticks (`contact_time`).

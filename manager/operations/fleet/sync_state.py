@@ -1,14 +1,17 @@
-"""State that an agent reports in a sync: finished units, addresses, capacity.
+"""State that an agent reports in a sync: finished units, addresses, capacity, its reasons.
 
-Invariant: all of it may come twice. Rights of finished units are freed here, and those that a list
-which was acknowledged names no more; nothing else of a sync frees a right.
+Invariants: all of it may come twice. Rights of finished units are freed here, and those that a list
+which was acknowledged names no more; nothing else of a sync frees a right. A stored reason is
+small, and each code in it is one of the catalogues; what an agent says beside that, or by a code
+that this version does not know, is stored as the sentence that it sent.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
@@ -17,13 +20,12 @@ from manager.db.hosts import hosts
 from manager.db.ownership import rights
 from manager.db.planning import probes
 from manager.operations.actor import note
-from manager.operations.fleet.state_reasons import reason_of
 from manager.operations.hosts.addresses import record_addresses
 from manager.operations.hosts.host_shares import record_backoffs
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.completion import AgentCompletions, Claim, finish_all
 from manager.operations.policy import Policy
-from shared.messages import Message
+from shared.messages import Message, codes
 from shared.wire.sync import SyncRequest, said
 from shared.wire.sync_json import json_of
 
@@ -31,10 +33,16 @@ __all__ = [
     "AgentSync",
     "acknowledge",
     "close_unlogged",
+    "reason_of",
     "reports_changes",
     "state_of",
     "store_states",
 ]
+
+LONGEST: Final = 2000
+"""Characters of a message as JSON."""
+OWN: Final = "agent."
+"""Prefix of the codes of states that agents report of themselves."""
 
 AgentSync = tuple[AgentIdentity, AgentRow, SyncRequest]
 """An agent, its row before the sync, and its request."""
@@ -170,3 +178,36 @@ def _note_command(
     if row.command_id and request.command_done == row.command_id and not row.command_done_ms:
         agents.update(tx, row.id, command_done_ms=now_ms)
         note(tx, now_ms, agent.actor, "agent.complete-command", row.name, command=row.command)
+
+
+def reason_of(request: SyncRequest) -> Message | None:
+    """Return the reason of the state that an agent reports; None: it gives none."""
+    message = Message.of_json(request.state_message)
+    if message is not None and _is_acceptable(message):
+        return message
+    return Message.of_text(request.state_reason) if request.state_reason else None
+
+
+def _is_acceptable(message: Message) -> bool:
+    return message.code.startswith(OWN) and _is_known(message) and _is_small(message)
+
+
+def _is_small(message: Message) -> bool:
+    try:
+        return len(json.dumps(message.as_json(), allow_nan=False)) <= LONGEST
+    except ValueError:  # a number that JSON cannot say
+        return False
+
+
+def _is_known(value: object) -> bool:
+    """Return whether all codes of a message, and of those within it, are in the catalogues."""
+    if isinstance(value, list):
+        return all(map(_is_known, value))
+    if not isinstance(value, Message):
+        return True
+    return value.code in _known() and all(map(_is_known, value.params.values()))
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(codes())

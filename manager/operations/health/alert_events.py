@@ -91,15 +91,13 @@ def news(
     Before the first message ever, those of the last day. quiet: a window is open, nothing is sent.
     """
     mark = alerts.events_told(tx)
-    if quiet:
-        return UnsentEvents([], 0, 0, is_marked=mark is not None)
-    if mark is None:
-        rows = audit_log.alerts_after(tx, 0, now_ms - DAY_MS, MOST)
-    elif 0 <= now_ms - mark.told_ms < HOLD_MS:
+    told_ms = 0 if mark is None else mark.told_ms
+    if quiet or (mark is not None and 0 <= now_ms - told_ms < HOLD_MS):
         rows = []
+    elif mark is None:
+        rows = audit_log.alerts_after(tx, 0, now_ms - DAY_MS, MOST)
     else:
         rows = audit_log.alerts_after(tx, mark.upto, 0, MOST)
-    told_ms = 0 if mark is None else mark.told_ms
     if not rows:
         return UnsentEvents([], 0, told_ms, is_marked=mark is not None)
     found = [one for one in _events(rows) if one.key not in silenced]

@@ -1,53 +1,54 @@
-"""Alert rules: derive the present alerts from system figures, expiries and limits."""
+"""Alert rules: derive the present alerts from system figures, expiries and limits.
+
+Invariant: an agent that fetches nothing, or whose machine has a problem, is an alert only when it
+has lasted for hours (`Alert.after_s`); before that only the console shows it. Its last known state
+holds until it reports another, also while it is late or lost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from manager.assignment.liveness import LivenessState
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agent_summaries
+from manager.db.fleet.agent_summaries import MachineRow
 from manager.db.health import system_figures
 from manager.db.releases import releases
 from manager.db.releases.releases import AgentReleaseRow
 from manager.operations.alert import Alert
 from manager.operations.fleet.agent_summaries import AgentGlance
 from manager.operations.fleet.agents import AgentView
-from manager.operations.health.agent_alerts import (
-    ABSENT,
-    DISK_BYTES,
-    REPORTS_WAITING,
-    SKEW_MS,
-    agent_alerts,
-)
 from manager.operations.health.few_hosts import FewHosts, alert_of, few_of_agents, few_of_manager
 from manager.operations.health.round_counts import unit_counts
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.hosts.name_lookups import resolutions
+from manager.settings import AlertSettings
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Expiry", "Limits", "alerts_of", "few_hosts", "present_alerts"]
+__all__ = [
+    "ABSENT",
+    "DISK_BYTES",
+    "REPORTS_WAITING",
+    "SKEW_MS",
+    "Expiry",
+    "agent_alerts",
+    "alerts_of",
+    "few_hosts",
+    "present_alerts",
+]
+
+SKEW_MS: Final = 60_000
+"""Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""
+DISK_BYTES: Final = 1_000_000_000
+REPORTS_WAITING: Final = 20
+ABSENT: Final = (LivenessState.NEW, LivenessState.LEFT, LivenessState.RETIRED)
 
 DAY_MS: Final = 86_400_000
 
 UNSIGNED_DAYS: Final = 2
-
-
-@frozen
-class Limits:
-    """From when on something is an alert; 0: never."""
-
-    late_s: float
-    manager_s: float
-    moves_a_day: int
-    disk_bytes: int
-    expiry_days: float
-    round_days: float
-    backup_days: float
-    agent_s: float = 0.0
-    hosts_share: float = 0.0
 
 
 @frozen
@@ -65,7 +66,7 @@ def alerts_of(
     moves: int,
     expiries: Sequence[Expiry],
     updates: Mapping[int, AgentReleaseRow],
-    limits: Limits,
+    limits: AlertSettings,
     now_ms: int,
 ) -> list[Alert]:
     """Return what is wrong now.
@@ -73,8 +74,8 @@ def alerts_of(
     moves: assignments closed in a day. expiries: what ends when. updates: by number of agent.
     """
     found = [*_of_agents(seen, updates, limits, now_ms), *_of_managers(seen, limits)]
-    if limits.moves_a_day and moves > limits.moves_a_day:
-        churn = Message("alerts.churn", moves=moves, limit=limits.moves_a_day)
+    if limits.moves_per_day and moves > limits.moves_per_day:
+        churn = Message("alerts.churn", moves=moves, limit=limits.moves_per_day)
         found.append(Alert("churn:", churn))
     free_bytes = seen.disk_free_bytes
     if free_bytes is None:
@@ -89,7 +90,7 @@ def alerts_of(
     return found
 
 
-def _of_habits(seen: SystemFigures, limits: Limits, now_ms: int) -> Iterable[Alert]:
+def _of_habits(seen: SystemFigures, limits: AlertSettings, now_ms: int) -> Iterable[Alert]:
     """Yield alerts of tasks not done for long, or never since the first agent joined."""
     joined = (view.row.joined_ms for view in seen.views if view.row.retired_ms is None)
     joined_days = (now_ms - min(joined, default=now_ms)) / DAY_MS
@@ -122,15 +123,15 @@ def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) ->
 
 
 def _of_agents(
-    seen: SystemFigures, updates: Mapping[int, AgentReleaseRow], limits: Limits, now_ms: int
+    seen: SystemFigures, updates: Mapping[int, AgentReleaseRow], limits: AlertSettings, now_ms: int
 ) -> Iterable[Alert]:
     for view in seen.views:
         row, how = view.row, view.liveness
         if how.state in (LivenessState.RETIRED, LivenessState.LEFT):
             continue
         late_ms = now_ms - (row.promised_ms or now_ms)
-        late = how.state is LivenessState.LATE and late_ms > limits.late_s * 1000
-        if limits.late_s and (late or how.state is LivenessState.LOST):
+        late = how.state is LivenessState.LATE and late_ms > limits.agent_late_s * 1000
+        if limits.agent_late_s and (late or how.state is LivenessState.LOST):
             message = Message(
                 "alerts.agent_state", name=row.name, state=how.state.value, why=how.reason
             )
@@ -141,21 +142,19 @@ def _of_agents(
 
 
 def _not_updated(name: str, update: AgentReleaseRow) -> Message:
-    step, detail = update.step, update.detail[:200]
-    if update.outcome == "went-back":
-        given = {"name": name, "version": update.version, "step": step}
-        if detail:
-            return Message("alerts.agent_went_back_detail", detail=detail, **given)
-        return Message("alerts.agent_went_back", **given)
-    given = {"name": name, "version": update.version, "outcome": update.outcome, "step": step}
-    if detail:
-        return Message("alerts.agent_not_updated_detail", detail=detail, **given)
-    return Message("alerts.agent_not_updated", **given)
+    code, with_detail = "alerts.agent_went_back", "alerts.agent_went_back_detail"
+    given = {"name": name, "version": update.version, "step": update.step}
+    if update.outcome != "went-back":
+        code, with_detail = "alerts.agent_not_updated", "alerts.agent_not_updated_detail"
+        given["outcome"] = update.outcome
+    if update.detail:
+        return Message(with_detail, detail=update.detail[:200], **given)
+    return Message(code, **given)
 
 
-def _of_managers(seen: SystemFigures, limits: Limits) -> Iterable[Alert]:
+def _of_managers(seen: SystemFigures, limits: AlertSettings) -> Iterable[Alert]:
     for one in seen.managers:
-        if limits.manager_s and one.silent_ms > limits.manager_s * 1000:
+        if limits.manager_silence_s and one.silent_ms > limits.manager_silence_s * 1000:
             message = Message(
                 "alerts.manager_silent", place=one.place, silent_ms=one.silent_ms, name=one.name
             )
@@ -166,11 +165,12 @@ def present_alerts(
     db: Database,
     seen: SystemFigures,
     expiries: Sequence[Expiry],
-    limits: Limits,
+    limits: AlertSettings,
     now_ms: int,
 ) -> list[Alert]:
     """Return the present alerts, sent or not, however long they last."""
-    moves = db.figures.get("moves of a day", lambda: _moves(db, now_ms))
+    since_ms = now_ms - DAY_MS
+    moves = db.figure("moves of a day", lambda tx: system_figures.moved_since(tx, since_ms))
     with db.read() as tx:
         updates = _updates(tx)
         ends = [*expiries, *_signed(tx, now_ms)]
@@ -178,8 +178,8 @@ def present_alerts(
             tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
         )
     found = alerts_of(seen, moves, ends, updates, limits, now_ms)
-    found += agent_alerts(seen.views, machines, limits.agent_s)
-    return [*found, *map(alert_of, few_hosts(db, seen.views, limits.hosts_share))]
+    found += agent_alerts(seen.views, machines, limits.agent_problem_s)
+    return [*found, *map(alert_of, few_hosts(db, seen.views, limits.min_reachable_share))]
 
 
 def few_hosts(
@@ -207,12 +207,6 @@ def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:
     return {agent: row for agent, row in told.items() if row.version not in over}
 
 
-def _moves(db: Database, now_ms: int) -> int:
-    """Return how many units changed hands in a day; all that ever did are looked through."""
-    with db.read() as tx:
-        return system_figures.moved_since(tx, now_ms - DAY_MS)
-
-
 def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
     """Yield when signed files of releases end: those that only a person renews, long before others.
 
@@ -230,3 +224,35 @@ def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
             if problem is not None or not by_itself or row.expires_ms - now_ms < DAY_MS:
                 what = Message("alerts.release_role", role=role)
                 yield Expiry(f"release {role}", what, row.expires_ms, problem)
+
+
+def agent_alerts(
+    views: Iterable[AgentGlance], machines: Sequence[MachineRow], after_s: float
+) -> Iterator[Alert]:
+    """Yield what is wrong with agents; those that retired, left or never called have nothing.
+
+    machines: of agents that have too little of something, or too much. after_s: how long it must
+    last; 0: never.
+    """
+    by_id = {row.id: row for row in machines}
+    for view in views:
+        name, how = view.row.name, view.liveness
+        if not after_s or how.state in ABSENT:
+            continue
+        if how.state is LivenessState.IDLE and how.attention:
+            idle = Message("alerts.agent_idle", name=name, why=how.reason)
+            yield Alert(f"idle:{name}", idle, after_s)
+        if view.row.id in by_id:
+            yield from _of_machine(name, by_id[view.row.id], after_s)
+
+
+def _of_machine(name: str, row: MachineRow, after_s: float) -> Iterator[Alert]:
+    if row.disk_free_bytes is not None and row.disk_free_bytes < DISK_BYTES:
+        low = Message("alerts.agent_disk", name=name, free_bytes=row.disk_free_bytes)
+        yield Alert(f"agent-disk:{name}", low, after_s)
+    if abs(row.skew_ms) > SKEW_MS:
+        skew = Message("alerts.agent_clock", name=name, skew_ms=abs(row.skew_ms))
+        yield Alert(f"agent-clock:{name}", skew, after_s)
+    if row.reports_waiting >= REPORTS_WAITING:
+        waiting = Message("alerts.agent_reports", name=name, reports=row.reports_waiting)
+        yield Alert(f"reports:{name}", waiting, after_s)

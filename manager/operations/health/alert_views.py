@@ -13,10 +13,11 @@ from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note_alone
 from manager.operations.alert import Alert
 from manager.operations.health.alert_events import HOLD_MS, Event, current_key, events_of_a_day
-from manager.operations.health.alert_rules import Expiry, Limits, present_alerts
+from manager.operations.health.alert_rules import Expiry, present_alerts
 from manager.operations.health.alerts import Notification
 from manager.operations.health.silences import list_silences
 from manager.operations.health.system_figures import SystemFigures
+from manager.settings import AlertSettings
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -48,7 +49,7 @@ class Way:
 
 @frozen
 class AlertDesk:
-    """Inputs of alerts: figures, expiries, limits, and recipients.
+    """Inputs of alerts: figures, expiries, thresholds, and recipients.
 
     expiries: raises nothing; what cannot be read says so. own: alerts of this manager's machine.
     """
@@ -56,8 +57,7 @@ class AlertDesk:
     standing: Callable[[], SystemFigures]
     expiries: Callable[[], Sequence[Expiry]]
     own: Callable[[], Sequence[Alert]]
-    limits: Limits
-    resend_s: float
+    settings: AlertSettings
     ways: Sequence[Way]
 
 
@@ -103,8 +103,9 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
 
     Alerts that were sent and are over since the last look are left out.
     """
+    resend_s = desk.settings.repeat_interval_s
     found = [
-        *present_alerts(db, desk.standing(), desk.expiries(), desk.limits, now_ms),
+        *present_alerts(db, desk.standing(), desk.expiries(), desk.settings, now_ms),
         *desk.own(),
     ]
     silences = list_silences(db, now_ms)
@@ -124,7 +125,7 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
         silence = open_now.get(alert.key) or window
         due_ms: int | None = now_ms
         if row is not None and row.told_ms:
-            due_ms = row.told_ms + round(desk.resend_s * 1000) if desk.resend_s else None
+            due_ms = row.told_ms + round(resend_s * 1000) if resend_s else None
         if silence is not None and due_ms is not None:
             due_ms = max(due_ms, silence.until_ms)
         going.append(
@@ -152,26 +153,20 @@ def _of_event(
     event: Event, mark: EventsTold | None, silence: SilenceRow | None, now_ms: int, *, tells: bool
 ) -> OngoingAlert:
     """Return events of one kind, which are sent once. tells: whether there are recipients."""
+    told_ms = next_ms = None
     if mark is not None and event.last_id <= mark.upto:
         told_ms = mark.told_ms if mark.told_ms >= event.since_ms else None
-        return OngoingAlert(
-            key=event.key,
-            text=event.message,
-            since_ms=event.since_ms,
-            told_ms=told_ms,
-            next_ms=None,
-            silence=silence,
-        )
-    next_ms: int | None = now_ms if mark is None else max(now_ms, mark.told_ms + HOLD_MS)
-    if silence is not None:
+    elif silence is not None and tells:
         # A silenced kind is not sent; a maintenance window only delays the message.
         next_ms = None if silence.key else silence.until_ms
+    elif tells:
+        next_ms = now_ms if mark is None else max(now_ms, mark.told_ms + HOLD_MS)
     return OngoingAlert(
         key=event.key,
         text=event.message,
         since_ms=event.since_ms,
-        told_ms=None,
-        next_ms=next_ms if tells else None,
+        told_ms=told_ms,
+        next_ms=next_ms,
         silence=silence,
     )
 

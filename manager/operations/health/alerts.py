@@ -26,8 +26,9 @@ from manager.operations.health.alert_events import (
     news,
     record_sent,
 )
-from manager.operations.health.alert_rules import Expiry, Limits, present_alerts
+from manager.operations.health.alert_rules import Expiry, present_alerts
 from manager.operations.health.system_figures import SystemFigures
+from manager.settings import AlertSettings
 from shared.frozen import frozen
 from shared.messages import Message, row_of_message
 
@@ -101,8 +102,7 @@ def notifications(
     db: Database,
     seen: SystemFigures,
     expiries: Sequence[Expiry],
-    limits: Limits,
-    resend_s: float,
+    limits: AlertSettings,
     now_ms: int,
     more: Sequence[Alert] = (),
 ) -> list[Notification]:
@@ -118,7 +118,7 @@ def notifications(
         }
         quiet = "" in open_keys
         happened = news(tx, open_keys, now_ms, quiet=quiet)
-    made = due(found, told, resend_s, now_ms, quiet=quiet, silenced=open_keys)
+    made = due(found, told, limits.repeat_interval_s, now_ms, quiet=quiet, silenced=open_keys)
     made += [Notification(one.key, "event", one.message, one.since_ms) for one in happened.events]
     seen_now = {one.key for one in found}
     known = {row.key for row in told}

@@ -13,11 +13,11 @@ from typing import Final
 from manager.db import consistency_checks
 from manager.db.engine import Database
 from manager.message_fields import message_fields
-from manager.operations.segments.file_checks import FileFinding, examine_file, no_throttle
+from manager.operations.segments.file_checks import FileFinding, examine_file, file_finding
 from manager.operations.segments.file_problems import ask_again, record_findings
 from manager.operations.segments.kept_file_list import FileKind, FilePlaces, files_after, is_needed
 from manager.operations.segments.orphan_search import orphaned_files
-from manager.store.segments.verification import FileProblem, Throttle
+from manager.store.segments.verification import FileProblem
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -104,7 +104,7 @@ def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list
     sizes = None if deep else places.store.sizes()
     cursor = ""
     while len(findings) < FINDINGS_MOST:
-        page, _ = _page(db, places, cursor, deep=deep, sizes=sizes, throttle=no_throttle)
+        page, _ = _page(db, places, cursor, deep=deep, sizes=sizes)
         findings += page.findings
         cursor = page.cursor
         if not cursor:
@@ -115,7 +115,7 @@ def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list
 
 def check_page(db: Database, places: FilePlaces, cursor: str, *, deep: bool) -> FilesPage:
     """Check the files of the next rows behind a cursor. Raises FormatError, BusyError."""
-    return _page(db, places, cursor, deep=deep, sizes=None, throttle=no_throttle)[0]
+    return _page(db, places, cursor, deep=deep)[0]
 
 
 def verify_page(db: Database, places: FilePlaces, cursor: str, now_ms: int) -> FilesPage:
@@ -124,7 +124,7 @@ def verify_page(db: Database, places: FilePlaces, cursor: str, now_ms: int) -> F
     It is written down and told, and segments are asked for again from their agents. Raises
     FormatError, BusyError.
     """
-    page, found = _page(db, places, cursor, deep=True, sizes=None, throttle=no_throttle)
+    page, found = _page(db, places, cursor, deep=True)
     if found:
         record_findings(db, found, now_ms)
         ask_again(db, now_ms)
@@ -142,24 +142,16 @@ def _page(
     cursor: str,
     *,
     deep: bool,
-    sizes: dict[str, int] | None,
-    throttle: Throttle,
+    sizes: dict[str, int] | None = None,
 ) -> tuple[FilesPage, list[FileFinding]]:
     page = files_after(db, places, cursor, DEEP_BATCH if deep else BATCH)
     findings: list[FileFinding] = []
     size_bytes = 0
     for file in page.files:
-        verdict = examine_file(file, places, deep=deep, sizes=sizes, throttle=throttle)
+        verdict = examine_file(file, places, deep=deep, sizes=sizes)
         size_bytes += verdict.size_bytes
-        if verdict.problem is not None and is_needed(db, file, places):
-            found = FileFinding(
-                kind=file.kind,
-                place=file.place,
-                subject=file.subject,
-                problem=verdict.problem,
-                detail=verdict.detail,
-                segment_id=file.segment_id,
-            )
+        found = file_finding(file, verdict)
+        if found is not None and is_needed(db, file, places):
             findings.append(found)
     told = [_inconsistency(one) for one in findings]
     return FilesPage(told, page.cursor, len(page.files), size_bytes), findings

@@ -122,19 +122,13 @@ def _few(
 
 def alert_of(one: FewHosts) -> Alert:
     """Return the alert of few hosts."""
-    numbers = {
-        "failed": one.failed,
-        "tried": one.tried,
-        "share": one.share,
-        "why": reasons(dict(one.failures)),
-    }
-    if not one.agent:
-        message = Message("alerts.hosts_not_named", **numbers)
-    elif one.code is FewCode.RESOLVED:
-        message = Message("alerts.hosts_not_named_by_agent", name=one.agent, **numbers)
-    else:
-        message = Message("alerts.hosts_not_reached", name=one.agent, **numbers)
-    return Alert(key_of(one), message)
+    code = "alerts.hosts_not_reached"
+    if one.code is FewCode.RESOLVED:
+        code = "alerts.hosts_not_named_by_agent" if one.agent else "alerts.hosts_not_named"
+    named = {"name": one.agent} if one.agent else {}
+    why = reasons(dict(one.failures))
+    numbers = {"failed": one.failed, "tried": one.tried, "share": one.share, "why": why}
+    return Alert(key_of(one), Message(code, **named, **numbers))
 
 
 def key_of(one: FewHosts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from manager.db.engine import Database
+from manager.db.engine import Database, Transaction
 from manager.db.fleet import agent_summaries, agents
 from manager.db.hosts import addresses
 from manager.db.planning import probes
@@ -31,31 +31,27 @@ class RoundCounts:
 
 def round_counts(db: Database, number: int) -> RoundCounts:
     """Return how far a round is; may be a cached figure."""
-    return db.figures.get(("round", number), lambda: _count(db, number))
-
-
-def _count(db: Database, number: int) -> RoundCounts:
-    """Count all units of a round."""
-    with db.read() as tx:
-        return RoundCounts(
+    return db.figure(
+        ("round", number),
+        lambda tx: RoundCounts(
             probes.counts(tx, number),
             round_units.progress_by_agent(tx, number),
             {agent: ms for agent, ms, _ in counted_totals(tx, number)},
             round_units.failures_by_agent(tx, number),
-        )
+        ),
+    )
 
 
 def hosts_without_address(db: Database) -> dict[str, int]:
     """Return how many hosts never had an address, by the failure of their last look-up."""
-    return db.figures.get("hosts without address", lambda: _without_address(db))
+    return db.figure("hosts without address", _without_address)
 
 
-def _without_address(db: Database) -> dict[str, int]:
-    with db.read() as tx:
-        found: Counter[str] = Counter()
-        for resolution, failure, count in addresses.failed_counts(tx):
-            if resolution == "failed":
-                found[failure] += count
+def _without_address(tx: Transaction) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for resolution, failure, count in addresses.failed_counts(tx):
+        if resolution == "failed":
+            found[failure] += count
     return dict(found.most_common())
 
 

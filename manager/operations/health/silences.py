@@ -44,29 +44,22 @@ def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, no
         raise FormatError("alerts.silence_key_missing")
     if not reason.strip():
         raise FormatError("alerts.silence_reason_missing").about("reason")
-    _check(now_ms, until_ms, reason, now_ms)
+    why = _check(now_ms, until_ms, reason, now_ms)
     with db.write() as tx:
         key = current_key(key)
-        alerts.add_silence(tx, key, now_ms, until_ms, reason.strip(), actor.name, now_ms)
-        note(tx, now_ms, actor, "alert.silence", key, until_ms=until_ms, reason=reason.strip())
+        alerts.add_silence(tx, key, now_ms, until_ms, why, actor.name, now_ms)
+        note(tx, now_ms, actor, "alert.silence", key, until_ms=until_ms, reason=why)
 
 
 def add_window(
     db: Database, from_ms: int, until_ms: int, reason: str, actor: Actor, now_ms: int
 ) -> None:
     """Silence all alerts from one moment to another: maintenance. Raises FormatError."""
-    _check(from_ms, until_ms, reason, now_ms)
+    why = _check(from_ms, until_ms, reason, now_ms)
     with db.write() as tx:
-        alerts.add_silence(tx, "", from_ms, until_ms, reason.strip(), actor.name, now_ms)
+        alerts.add_silence(tx, "", from_ms, until_ms, why, actor.name, now_ms)
         note(
-            tx,
-            now_ms,
-            actor,
-            "maintenance.add",
-            "",
-            from_ms=from_ms,
-            until_ms=until_ms,
-            reason=reason.strip(),
+            tx, now_ms, actor, "maintenance.add", "", from_ms=from_ms, until_ms=until_ms, reason=why
         )
 
 
@@ -113,17 +106,12 @@ def open_silences(db: Database, now_ms: int) -> list[SilenceRow]:
 
 def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:
     alerts.end_silence(tx, row.id, now_ms)
-    note(
-        tx,
-        now_ms,
-        actor,
-        "alert.end-silence" if row.key else "maintenance.end",
-        row.key,
-        silence=row.id,
-    )
+    action = "alert.end-silence" if row.key else "maintenance.end"
+    note(tx, now_ms, actor, action, row.key, silence=row.id)
 
 
-def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> None:
+def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> str:
+    """Return the reason, stripped. Raises FormatError."""
     if until_ms <= max(from_ms, now_ms):
         raise FormatError("alerts.silence_until_past").about("until")
     if until_ms - from_ms > LONGEST_MS:
@@ -131,6 +119,6 @@ def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> None:
     if from_ms - now_ms > AHEAD_MS:
         raise FormatError("alerts.silence_too_far_ahead", most=AHEAD_MS // DAY_MS).about("from")
     if len(reason) > REASON_MOST:
-        raise FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST).about(
-            "reason"
-        )
+        too_long = FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST)
+        raise too_long.about("reason")
+    return reason.strip()

@@ -8,18 +8,19 @@ from pathlib import Path
 
 from manager.db.engine import Database
 from manager.db.health import system_figures
+from manager.db.health.system_figures import Totals
 from manager.db.identity import leadership
 from manager.db.rounds import rounds, tick_clock
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
 from manager.operations.identity.managers import ServingManager, managers_of
 from manager.operations.policy import Policy
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = ["SystemFigures", "system_figures_of"]
 
 
 @frozen
-class SystemFigures:
+class SystemFigures(Totals):
     """Numbers of one moment; moments and counts are 0 where there is none."""
 
     epoch: int
@@ -31,11 +32,6 @@ class SystemFigures:
     has_hosts: bool
     last_round_ms: int
     last_backup_ms: int
-    alerts: int
-    reports: int
-    lines: int
-    segments: int
-    segment_bytes: int
     agents: dict[str, int]
     units: dict[str, int]
     transfers: dict[str, int]
@@ -53,11 +49,13 @@ def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -
     with db.read() as tx:
         current = rounds.open_round(tx)
     number = 0 if current is None else current.number
-    units = db.figures.get(("units of round", number), lambda: _units(db, number))
-    backup_ms = db.figures.get("last backup", lambda: _last_backup_ms(db))
+    units = {}
+    if number:
+        key = ("units of round", number)
+        units = db.figure(key, lambda tx: system_figures.units(tx, number))
+    backup_ms = db.figure("last backup", system_figures.last_backup_ms)
     with db.read() as tx:
         leader = leadership.current(tx)
-        counted = system_figures.totals(tx)
         return SystemFigures(
             epoch=leader.epoch,
             last_tick_ms=tick_clock.last_tick(tx) or 0,
@@ -68,16 +66,12 @@ def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -
             has_hosts=system_figures.has_hosts(tx),
             last_round_ms=system_figures.last_round_ms(tx),
             last_backup_ms=backup_ms,
-            alerts=counted.alerts,
-            reports=counted.reports,
-            lines=counted.lines,
-            segments=counted.segments,
-            segment_bytes=counted.segment_bytes,
             agents=dict(Counter(view.liveness.state.value for view in views)),
             units=units,
             transfers=system_figures.transfers_by_state(tx),
             views=views,
             managers=managers_of(tx),
+            **values_of(system_figures.totals(tx)),
         )
 
 
@@ -87,15 +81,3 @@ def _disk(folder: Path) -> tuple[int | None, str]:
         return shutil.disk_usage(folder).free, ""
     except OSError as error:
         return None, str(error)
-
-
-def _last_backup_ms(db: Database) -> int:
-    with db.read() as tx:
-        return system_figures.last_backup_ms(tx)
-
-
-def _units(db: Database, number: int) -> dict[str, int]:
-    if not number:
-        return {}
-    with db.read() as tx:
-        return system_figures.units(tx, number)

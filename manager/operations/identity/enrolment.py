@@ -227,6 +227,14 @@ def identity_by_id(db: Database, agent_id: int) -> AgentIdentity:
     return _identity(row)
 
 
+def agent_named(tx: Transaction, name: str) -> AgentRow:
+    """Return the agent of a name. Raises NotFoundError."""
+    row = agents.by_name(tx, name)
+    if row is None:
+        raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
+    return row
+
+
 def knows_agents(db: Database) -> bool:
     """Return whether any agent ever joined."""
     with db.read() as tx:

@@ -1,4 +1,7 @@
-"""The list of rounds, of which a year of hourly ones has 8,760: filtered, sorted, paged."""
+"""The list of rounds, of which a year of hourly ones has 8,760: filtered, sorted, paged.
+
+Also rounds over time: what each was planned to cost, could have cost at best, and did.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,26 @@ from collections.abc import Iterator
 from typing import Final
 
 from manager.db.engine import Database
-from manager.db.rounds import round_list
+from manager.db.rounds import round_history, round_list
+from manager.db.rounds.round_history import PastRound
 from manager.db.rounds.round_list import STATES
 from manager.db.rounds.rounds import RoundRow
-from shared.errors import FormatError
+from shared.errors import FormatError, check_choice
 from shared.frozen import frozen
 
-__all__ = ["SORTS", "STATES", "RoundFilter", "RoundPage", "every_round", "round_page"]
+__all__ = [
+    "SORTS",
+    "STATES",
+    "PastRound",
+    "RoundFilter",
+    "RoundPage",
+    "every_round",
+    "past_rounds",
+    "round_page",
+]
 
 PAGE_MOST: Final = 1000
+
 SORTS: Final = tuple(round_list.ROWS.sorts)
 
 
@@ -61,9 +75,13 @@ def every_round(db: Database, where: RoundFilter, *, sort: str = "-number") -> I
 
 
 def _check(where: RoundFilter, sort: str) -> None:
-    if where.state not in ("", *STATES):
-        raise FormatError(
-            "general.unknown_choice", name="state", value=where.state[:40], known=STATES
-        )
+    if where.state:
+        check_choice("state", where.state, STATES)
     if sort.removeprefix("-") not in SORTS:
         raise FormatError("general.unknown_choice", name="sort", value=sort[:40], known=SORTS)
+
+
+def past_rounds(db: Database, limit: int = 60, before: int | None = None) -> list[PastRound]:
+    """Return the newest rounds (before: those of lesser numbers), the oldest of them first."""
+    with db.read() as tx:
+        return round_history.newest(tx, max(1, min(limit, PAGE_MOST)), before)[::-1]

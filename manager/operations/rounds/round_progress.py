@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from manager.balancing.balancers import Options
 from manager.balancing.errors import BalancingError
@@ -96,16 +96,8 @@ def begin_crawl(
             start_pages.forget_found(tx, current.number)
             units = round_units.enter_all(tx, current.number)
             rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)
-            note(
-                tx,
-                now_ms,
-                CLOCK,
-                "round.start-crawl",
-                str(current.number),
-                plan=plan_id,
-                moved=moved,
-                units=units,
-            )
+            done: dict[str, Any] = {"plan": plan_id, "moved": moved, "units": units}
+            note(tx, now_ms, CLOCK, "round.start-crawl", str(current.number), **done)
     except StalePlanError:
         return False
     return True
@@ -134,6 +126,7 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
             return False
         totals = counted_totals(tx, again.number)
         longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
+        makespan_ms = longest[1] if longest is not None else 0
         last_ms = max(round_units.finishers(tx, again.number).values(), default=now_ms)
         _end_probes(tx, again.number, now_ms)
         began_ms = again.crawling_ms if again.crawling_ms is not None else last_ms
@@ -142,18 +135,11 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
             again.number,
             state="finished",
             finished_ms=now_ms,
-            makespan_ms=longest[1] if longest is not None else 0,
+            makespan_ms=makespan_ms,
             makespan_agent=agents.names(tx)[longest[0]] if longest is not None else "",
             elapsed_ms=max(0, last_ms - began_ms),
         )
-        note(
-            tx,
-            now_ms,
-            CLOCK,
-            "round.finish",
-            str(again.number),
-            makespan_ms=longest[1] if longest is not None else 0,
-        )
+        note(tx, now_ms, CLOCK, "round.finish", str(again.number), makespan_ms=makespan_ms)
     return True
 
 

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import Any
 
 from manager.db.engine import Database
-from manager.operations.fleet.link_counts import LinkKindSum
+from manager.db.fleet.link_counts import LinkKindSum
 from manager.operations.rounds.rounds import RoundDetail, round_detail
 from shared.frozen import frozen
 from shared.ratios import MOST_TIMES, change_of

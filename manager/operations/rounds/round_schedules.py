@@ -19,7 +19,7 @@ from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.rounds.rounds import check_moves, start_in
 from manager.operations.timetables import LATE_MS, Scheduled, Timetable
 from manager.schedules import Crontab
-from shared.errors import FormatError, about_field
+from shared.errors import about_field, check_choice
 from shared.messages import Message
 
 __all__ = ["TIMETABLE", "add_schedule", "change_schedule", "start_scheduled"]
@@ -77,10 +77,8 @@ def _checked(
     crontab: str, zone: str, method: str, *, probe: bool, moves: float | None
 ) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
     """Return the times, the columns, and the details for the audit. Raises FormatError."""
-    if method not in BALANCERS:
-        raise FormatError(
-            "general.unknown_choice", name="method", value=method[:40], known=tuple(BALANCERS)
-        ).about("method")
+    with about_field("method"):
+        check_choice("method", method, BALANCERS)
     with about_field("moves"):
         check_moves(moves)
     with about_field("crontab"):

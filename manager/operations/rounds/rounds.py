@@ -13,6 +13,7 @@ from typing import Any, Final
 from manager.balancing.balancers import BALANCERS
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
+from manager.db.fleet.link_counts import LinkKindSum, sums_of_round
 from manager.db.hosts import addresses, hosts
 from manager.db.measurement import refetch_orders
 from manager.db.ownership import rights
@@ -22,7 +23,6 @@ from manager.db.rounds import round_units, rounds
 from manager.db.rounds.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.fleet.link_counts import LinkKindSum, link_kinds_of_round
 from manager.operations.health.round_counts import hosts_without_address, round_counts
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.plan_application import apply_plan
@@ -31,7 +31,7 @@ from manager.operations.planning.plans import check_moves, make_plan
 from manager.operations.planning.probe_orders import order_probes_of_round
 from manager.operations.planning.requested_probes import next_round
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.errors import FormatError
+from shared.errors import check_choice
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -94,8 +94,7 @@ def start_round(
     Raises FormatError for another method or share, ConflictError while a round is open or where
     there is no agent that has called or no host with an address.
     """
-    if method not in METHODS:
-        raise FormatError("general.unknown_choice", name="method", value=method[:40], known=METHODS)
+    check_choice("method", method, METHODS)
     check_moves(moves)
     with db.write() as tx:
         return start_in(
@@ -141,30 +140,11 @@ def start_in(
         raise ConflictError("rounds.no_address")
     number = next_round(tx)
     asked = requested_probes.into_round(tx, rounds.last_number(tx), number, now_ms)
-    rounds.add(
-        tx,
-        number=number,
-        method=method,
-        state="probing",
-        probe=probe,
-        seed=seed,
-        plan_moves=moves,
-        started_by=actor.name,
-        started_ms=now_ms,
-    )
+    given: dict[str, Any] = {"method": method, "probe": probe, "seed": seed}
+    started = {"started_by": actor.name, "started_ms": now_ms}
+    rounds.add(tx, number=number, state="probing", plan_moves=moves, **given, **started)
     orders = asked + (order_probes_of_round(tx, number, taking, now_ms, policy) if probe else 0)
-    note(
-        tx,
-        now_ms,
-        actor,
-        "round.start",
-        str(number),
-        method=method,
-        probe=probe,
-        seed=seed,
-        moves=moves,
-        orders=orders,
-    )
+    note(tx, now_ms, actor, "round.start", str(number), moves=moves, orders=orders, **given)
     return number
 
 
@@ -221,7 +201,7 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
         if row.plan_id is not None:
             plan = (plans.by_id if with_plan else plans.head_by_id)(tx, row.plan_id)
         names = agents.names(tx)
-        kinds = link_kinds_of_round(tx, number)
+        kinds = sums_of_round(tx, number)
         is_newest = number == rounds.last_number(tx)
     unresolved = hosts_without_address(db) if is_newest else {}
     far = round_counts(db, number)

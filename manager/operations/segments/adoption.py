@@ -9,9 +9,9 @@ separate transaction, so an interrupted adoption begins again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Final, Literal
+from typing import Final
 
 from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
@@ -29,16 +29,19 @@ from manager.operations.identity.file_marks import (
 )
 from manager.operations.identity.installation import MarkedFiles, installation_id
 from manager.operations.segments.orphans import sweep_trash
-from manager.operations.segments.segment_adoption import NotEntered, Rebuild, SegmentAdoption
-from manager.operations.segments.segment_intake import ExaminationTools
+from manager.operations.segments.segment_adoption import (
+    Adoption,
+    IdOf,
+    NotEntered,
+    ReportProgress,
+    SegmentAdoption,
+)
 from manager.store.segments.trash import TrashEntry
 from shared.frozen import frozen
 from shared.messages import Message
 
 __all__ = ["Adopted", "Adoption", "IdOf", "NotEntered", "ReportProgress", "adopt"]
 
-IdOf = Literal["", "database", "files"]
-ReportProgress = Callable[[int, int], None]
 NAMED: Final = 100
 """Examples of each kind that an answer has."""
 
@@ -67,26 +70,6 @@ class Adopted:
     missing: list[str]
 
 
-@frozen
-class Adoption:
-    """The input of an adoption. trusted: captures of segments without an index are public.
-
-    id_of: whose id both have afterwards, `database` or `files`; empty: the files', where the
-    database knows no agent, else the database's. at_once: segments that are read side by side.
-    progress: called with how many are done, and of how many.
-    """
-
-    db: Database
-    reading: ExaminationTools
-    files: MarkedFiles
-    rebuild: Rebuild
-    dry_run: bool = False
-    trusted: bool = False
-    id_of: IdOf = ""
-    at_once: int = 1
-    progress: ReportProgress = lambda _done, _of: None
-
-
 def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
     """Adopt the files of a manager; blocks for as long as reading them takes.
 
@@ -103,15 +86,7 @@ def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
         set_marks(files.locations(), uuid, now_ms)
         mark_emptied(db, files, uuid, now_ms)
         given_back = sum(sweep_trash(db, asked.reading, time.time(), actor).moved.values())
-    tally = SegmentAdoption(
-        db=db,
-        reading=asked.reading,
-        rebuild=asked.rebuild,
-        actor=actor,
-        now_ms=now_ms,
-        dry_run=asked.dry_run,
-        trusted=asked.trusted,
-    )
+    tally = SegmentAdoption(asked, actor, now_ms)
     _enter_all(asked, tally)
     with db.read() as tx:
         keys = archive_withdrawals.keys_in_use(tx)

@@ -8,7 +8,6 @@ gone. A kill in between leaves files of segments that are gone, which are delete
 from __future__ import annotations
 
 import logging
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +17,17 @@ from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
 from manager.db.segments.segments import SegmentRow
 from manager.operations.actor import CLOCK, Actor, note
-from manager.operations.segments.file_checks import FileFinding, examine_file
+from manager.operations.segments.file_checks import examine_file, file_finding
 from manager.operations.segments.file_problems import ask_again, record_findings
 from manager.operations.segments.kept_file_list import FilePlaces, files_after
 from manager.operations.segments.orphans import sweep, sweep_trash
-from manager.operations.segments.segment_intake import ExaminationTools, enter_part, keep_files
+from manager.operations.segments.segment_intake import (
+    ExaminationTools,
+    enter_part,
+    fetch_segment,
+    keep_files,
+)
 from manager.store import StoreError
-from manager.store.durable_files import full_disk_said
 from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rewrite import RewriteJob
 from manager.store.segments.segment_store import segment_key
@@ -85,21 +88,9 @@ def compact(
 def _note_damage(db: Database, reading: ExaminationTools, row: SegmentRow, now_ms: int) -> None:
     """Write down which files of a segment are damaged, as the scrub does, and ask for it again."""
     places = FilePlaces(reading.layout, reading.store)
-    findings = []
-    for file in files_after(db, places, f"segment:{row.id - 1}", 1).files:
-        verdict = examine_file(file, places, deep=True)
-        if verdict.problem is not None:
-            findings.append(
-                FileFinding(
-                    kind=file.kind,
-                    place=file.place,
-                    subject=file.subject,
-                    problem=verdict.problem,
-                    detail=verdict.detail,
-                    segment_id=row.id,
-                )
-            )
-    record_findings(db, findings, now_ms)
+    files = files_after(db, places, f"segment:{row.id - 1}", 1).files
+    found = [file_finding(file, examine_file(file, places, deep=True)) for file in files]
+    record_findings(db, [one for one in found if one is not None], now_ms)
     ask_again(db, now_ms)
 
 
@@ -112,10 +103,7 @@ def _replaced(
     actor: Actor,
     now_ms: int,
 ) -> bool:
-    folder = reading.work()
-    try:
-        with full_disk_said(folder.parent):
-            folder.mkdir(mode=0o700)
+    with reading.scratch() as folder:
         part = rewrite(
             RewriteJob(
                 source=local_copy(reading, row, folder),
@@ -137,8 +125,6 @@ def _replaced(
                 enter_part(tx, part, row.arrival_id, row.agent_id, key, now_ms, row.revision + 1)
             new = "" if part is None else part.name
             note(tx, now_ms, actor, "segment.rewrite", row.name, new=new, without=without[:100])
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     if key != row.key:
         remove_files(db, reading, row.key)
     return part is not None
@@ -147,16 +133,7 @@ def _replaced(
 def local_copy(reading: ExaminationTools, row: SegmentRow, folder: Path) -> Path:
     """Return a file with the segment's bytes; from an object store it is fetched."""
     path = reading.store.path(row.key)
-    if path is not None:
-        return path
-    fetched = folder / "source.warc.gz"
-    with (
-        full_disk_said(folder),
-        reading.store.open(row.key) as source,
-        fetched.open("xb") as target,
-    ):
-        shutil.copyfileobj(source, target, 1024**2)
-    return fetched
+    return fetch_segment(reading.store.open(row.key), folder) if path is None else path
 
 
 def next_name(row: SegmentRow) -> str:

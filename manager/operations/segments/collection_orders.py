@@ -7,18 +7,17 @@ Source: seed 004, section 5.4.1, points 2 to 5.
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
-from manager.db.fleet.agents import AgentRow
 from manager.db.segments import collection_orders
 from manager.db.segments.collection_orders import ListedOrder, OrderRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.identity.enrolment import AgentIdentity
-from shared.errors import FormatError, about_field
-from shared.frozen import frozen
+from manager.operations.identity.enrolment import AgentIdentity, agent_named
+from shared.errors import FormatError, about_field, check_choice
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
 from shared.wire.sync_json import message_of
@@ -29,7 +28,6 @@ __all__ = [
     "AskedAll",
     "ListedOrder",
     "NewCollection",
-    "agent_named",
     "cancel_order",
     "collect_all_now",
     "collect_now",
@@ -58,22 +56,16 @@ class NewCollection:
 
     def check(self) -> None:
         """Raise FormatError where it asks for nothing that can be sent."""
-        if self.condition not in CONDITIONS:
-            raise FormatError(
-                "general.unknown_choice",
-                name="condition",
-                value=self.condition[:40],
-                known=CONDITIONS,
-            ).about("condition")
+        with about_field("condition"):
+            check_choice("condition", self.condition, CONDITIONS)
         if self.way not in ("push", "pull"):
             raise FormatError("segments.unknown_way", value=self.way[:40])
         wanted = {"since": (True, False), "period": (True, True)}.get(
             self.condition, (False, False)
         )
         if wanted != (self.from_ms is not None, self.until_ms is not None):
-            raise FormatError("segments.condition_days", condition=self.condition).about(
-                "condition"
-            )
+            wrong = FormatError("segments.condition_days", condition=self.condition)
+            raise wrong.about("condition")
         if self.condition == "period" and (self.from_ms or 0) >= (self.until_ms or 0):
             raise FormatError("segments.empty_period").about("end")
 
@@ -103,20 +95,11 @@ def collect_now(
         if row.retired_ms is not None:
             raise ConflictError("segments.retired_agent", agent=agent).about("agent")
         if len(collection_orders.open_orders(tx, [row.id])) >= ORDERS_MOST:
-            raise ConflictError("segments.too_many_orders", agent=agent, orders=ORDERS_MOST).about(
-                "agent"
-            )
+            too_many = ConflictError("segments.too_many_orders", agent=agent, orders=ORDERS_MOST)
+            raise too_many.about("agent")
         number = order_in(tx, row.id, None, asked, actor.name, now_ms)
-        note(
-            tx,
-            now_ms,
-            actor,
-            "collection.order",
-            agent,
-            order=number,
-            condition=asked.condition,
-            way=asked.way,
-        )
+        wanted: dict[str, Any] = {"condition": asked.condition, "way": asked.way}
+        note(tx, now_ms, actor, "collection.order", agent, order=number, **wanted)
         return next(one for one in collection_orders.list_orders(tx, limit=1) if one.id == number)
 
 
@@ -246,19 +229,8 @@ def order_in(
         tx,
         agent_id=agent_id,
         schedule_id=schedule_id,
-        condition=asked.condition,
-        way=asked.way,
-        from_ms=asked.from_ms,
-        until_ms=asked.until_ms,
+        **values_of(asked),
         made_by=made_by,
         made_ms=now_ms,
         state="open",
     )
-
-
-def agent_named(tx: Transaction, name: str) -> AgentRow:
-    """Return the agent of a name. Raises NotFoundError."""
-    row = agents.by_name(tx, name)
-    if row is None:
-        raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
-    return row

@@ -15,10 +15,12 @@ from manager.db.rounds.schedules import COLLECTIONS, CollectionSchedule
 from manager.db.segments import collection_orders
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
-from manager.operations.segments.collection_orders import NewCollection, agent_named, order_in
+from manager.operations.identity.enrolment import agent_named
+from manager.operations.segments.collection_orders import NewCollection, order_in
 from manager.operations.timetables import Scheduled, Timetable
 from manager.schedules import Crontab
 from shared.errors import about_field
+from shared.frozen import values_of
 from shared.messages import Message
 
 __all__ = [
@@ -82,11 +84,7 @@ def change_collection_schedule(
         line = Crontab(crontab, zone)
     with db.write() as tx:
         values = _values(tx, agent, asked)
-        told = {
-            "agent": agent or "all agents",
-            "condition": asked.condition,
-            "way": asked.way,
-        }
+        told = {"agent": agent or "all agents", "condition": asked.condition, "way": asked.way}
         return TIMETABLE.change(
             tx, number, line, actor, now_ms, values, told=told, shown_ms=shown_ms
         )
@@ -118,13 +116,7 @@ def _values(tx: Transaction, agent: str | None, asked: NewCollection) -> dict[st
     """Return the columns of a schedule. Raises NotFoundError."""
     with about_field("agent"):
         agent_id = None if agent is None else agent_named(tx, agent).id
-    return {
-        "agent_id": agent_id,
-        "condition": asked.condition,
-        "way": asked.way,
-        "from_ms": asked.from_ms,
-        "until_ms": asked.until_ms,
-    }
+    return {"agent_id": agent_id, **values_of(asked)}
 
 
 def start_collections(db: Database, now_ms: int) -> int:

@@ -24,12 +24,12 @@ from manager.store.segments.verification import (
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["FileFinding", "examine_file", "no_throttle"]
+__all__ = ["FileFinding", "examine_file", "file_finding"]
 
 
 @frozen
 class FileFinding:
-    """A file that is not as it must be. row_id: 0: no row names it."""
+    """A file that is not as it must be. segment_id: of the segment that it is of, if of any."""
 
     kind: FileKind
     place: str
@@ -39,8 +39,18 @@ class FileFinding:
     segment_id: int | None = None
 
 
-def no_throttle(_bytes: int) -> None:
-    """Read as fast as the disk does."""
+def file_finding(file: KeptFile, verdict: Verdict) -> FileFinding | None:
+    """Return the problem of an examined file; None: it has none."""
+    if verdict.problem is None:
+        return None
+    return FileFinding(
+        kind=file.kind,
+        place=file.place,
+        subject=file.subject,
+        problem=verdict.problem,
+        detail=verdict.detail,
+        segment_id=file.segment_id,
+    )
 
 
 def examine_file(
@@ -48,7 +58,7 @@ def examine_file(
     places: FilePlaces,
     *,
     deep: bool,
-    throttle: Throttle = no_throttle,
+    throttle: Throttle = lambda _bytes: None,
     sizes: dict[str, int] | None = None,
 ) -> Verdict:
     """Return the verdict on a file. deep: its bytes are read; else only its size is looked at.

@@ -9,7 +9,7 @@ whole, was replaced, or no row needs it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -19,7 +19,7 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.alert import Alert
 from manager.operations.segments.collection_orders import ORDERS_MOST, NewCollection, order_in
 from manager.operations.segments.file_checks import FileFinding
-from manager.operations.segments.kept_file_list import FileKind, KeptFile
+from manager.operations.segments.kept_file_list import KeptFile
 from manager.store.segments.verification import FileProblem
 from shared.messages import Message
 
@@ -28,7 +28,6 @@ __all__ = [
     "answer_message",
     "ask_again",
     "file_alerts",
-    "is_recoverable",
     "kind_message",
     "list_problems",
     "problem_message",
@@ -39,7 +38,6 @@ __all__ = [
 ASK_AGAIN_MS: Final = 24 * 3_600_000
 """After an order that failed, or was cancelled."""
 NAMED: Final = 5
-OF_SEGMENTS: Final = frozenset({FileKind.SEGMENT, FileKind.INDEX, FileKind.CDXJ})
 MADE_BY: Final = "the scrub"
 
 
@@ -76,11 +74,6 @@ def _row_message(one: ProblemRow) -> Message:
     )
 
 
-def is_recoverable(kind: str) -> bool:
-    """Return whether an agent may still have what a file of this kind is made of."""
-    return kind in OF_SEGMENTS
-
-
 def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) -> int:
     """Write findings down; each new one is an alert in the audit. Return how many are new."""
     new = 0
@@ -88,36 +81,23 @@ def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) 
         for one in findings:
             if one.problem is FileProblem.NO_ROW:
                 continue
-            is_new = integrity.note_problem(
-                tx,
-                now_ms,
-                kind=one.kind.value,
-                place=one.place,
-                subject=one.subject,
-                problem=one.problem.value,
-                detail=one.detail,
-                segment_id=one.segment_id,
-            )
-            if is_new:
+            facts: dict[str, Any] = {
+                "kind": one.kind.value,
+                "place": one.place,
+                "problem": one.problem.value,
+                "detail": one.detail,
+            }
+            if integrity.note_problem(
+                tx, now_ms, subject=one.subject, segment_id=one.segment_id, **facts
+            ):
                 new += 1
-                note(
-                    tx,
-                    now_ms,
-                    CLOCK,
-                    "file.find-damaged",
-                    one.subject,
-                    alert=True,
-                    kind=one.kind.value,
-                    place=one.place,
-                    problem=one.problem.value,
-                    detail=one.detail,
-                    reason=Message(
-                        "segments.damaged_file",
-                        name=one.place,
-                        kind=kind_message(one.kind),
-                        problem=problem_message(one.problem),
-                    ),
+                facts["reason"] = Message(
+                    "segments.damaged_file",
+                    name=one.place,
+                    kind=kind_message(one.kind),
+                    problem=problem_message(one.problem),
                 )
+                note(tx, now_ms, CLOCK, "file.find-damaged", one.subject, alert=True, **facts)
     return new
 
 

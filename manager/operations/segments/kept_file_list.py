@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from manager.db.engine import Database
+from manager.db.engine import Database, Transaction
 from manager.db.segments import kept_files
-from manager.db.segments.kept_files import FileRow
+from manager.db.segments.kept_files import FileRow, TransferFile
 from manager.store import Layout
 from manager.store.segments.segment_store import SegmentStore
 from shared.errors import FormatError
@@ -67,29 +67,30 @@ class Page:
 
 def files_after(db: Database, places: FilePlaces, cursor: str, limit: int) -> Page:
     """Return the files of the next rows behind a cursor, empty: the first. Raises FormatError."""
-    kind, after_id = read_cursor(cursor)
+    source, after_id = read_cursor(cursor)
     names = list(_SOURCES)
-    found, last_id = _SOURCES[kind](db, places, after_id, limit)
-    if len(found) and last_id:
-        return Page(found, f"{kind}:{last_id}")
-    position = names.index(kind) + 1
-    if position == len(names):
-        return Page([], "")
-    return files_after(db, places, f"{names[position]}:0", limit)
+    with db.read() as tx:
+        for name in names[names.index(source) :]:
+            found = list(_SOURCES[name].files(tx, places.layout, after_id, limit))
+            if found:
+                return Page(found, f"{name}:{found[-1].row_id}")
+            after_id = 0
+    return Page([], "")
 
 
 def read_cursor(cursor: str) -> tuple[str, int]:
-    """Return kind and number of a cursor. Raises FormatError."""
-    kind, _, number = (cursor or f"{next(iter(_SOURCES))}:0").partition(":")
-    if kind not in _SOURCES or not (number.isascii() and number.isdigit() and len(number) < 19):
+    """Return source and number of a cursor. Raises FormatError."""
+    source, _, number = (cursor or f"{next(iter(_SOURCES))}:0").partition(":")
+    if source not in _SOURCES or not (number.isascii() and number.isdigit() and len(number) < 19):
         raise FormatError("segments.bad_cursor", cursor=cursor[:40])
-    return kind, int(number)
+    return source, int(number)
 
 
 def is_needed(db: Database, file: KeptFile, places: FilePlaces) -> bool:
     """Return whether its row still names a file that was not found: rows end before files."""
-    source = next(kind for kind, kinds in _KINDS.items() if file.kind in kinds)
-    found, _ = _SOURCES[source](db, places, file.row_id - 1, 1)
+    source = next(one for one in _SOURCES.values() if file.kind in one.kinds)
+    with db.read() as tx:
+        found = list(source.files(tx, places.layout, file.row_id - 1, 1))
     return any(one.kind == file.kind and one.place == file.place for one in found)
 
 
@@ -98,127 +99,70 @@ def path_below_kept(layout: Layout, path: Path) -> str:
     return path.relative_to(layout.kept).as_posix()
 
 
-Source = Callable[[Database, FilePlaces, int, int], tuple[list[KeptFile], int]]
-
-
-def _segments(
-    db: Database, places: FilePlaces, after_id: int, limit: int
-) -> tuple[list[KeptFile], int]:
-    with db.read() as tx:
-        rows = kept_files.segment_rows(tx, after_id, limit)
-    found = []
-    for row in rows:
-        index = places.layout.index_file(row.key)
-        found += [
-            KeptFile(
-                kind=FileKind.SEGMENT,
-                place=row.key,
-                subject=row.name,
-                row_id=row.id,
-                size_bytes=row.size_bytes,
-                sha256=row.sha256,
+def _segments(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iterator[KeptFile]:
+    for row in kept_files.segment_rows(tx, after_id, limit):
+        index = layout.index_file(row.key)
+        cdxj = index.with_suffix(".cdxj")
+        for kind, place, size_bytes, sha256 in (
+            (FileKind.SEGMENT, row.key, row.size_bytes, row.sha256),
+            (FileKind.INDEX, path_below_kept(layout, index), row.index_bytes, row.index_sha256),
+            (FileKind.CDXJ, path_below_kept(layout, cdxj), row.cdxj_bytes or None, row.cdxj_sha256),
+        ):
+            yield KeptFile(
+                kind,
+                place,
+                row.name,
+                row.id,
+                size_bytes=size_bytes,
+                sha256=sha256,
                 segment_id=row.id,
-            ),
-            KeptFile(
-                kind=FileKind.INDEX,
-                place=path_below_kept(places.layout, index),
-                subject=row.name,
-                row_id=row.id,
-                size_bytes=row.index_bytes,
-                sha256=row.index_sha256,
-                segment_id=row.id,
-            ),
-            KeptFile(
-                kind=FileKind.CDXJ,
-                place=path_below_kept(places.layout, index.with_suffix(".cdxj")),
-                subject=row.name,
-                row_id=row.id,
-                size_bytes=row.cdxj_bytes or None,
-                sha256=row.cdxj_sha256,
-                segment_id=row.id,
-            ),
-        ]
-    return found, rows[-1].id if rows else 0
+            )
 
 
-def _of_row(kind: FileKind, place: str, subject: str, row: FileRow) -> KeptFile:
+def _logs(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iterator[KeptFile]:
+    for row in kept_files.log_rows(tx, after_id, limit):
+        yield KeptFile(FileKind.LOG, row.path, row.path, row.id, sha256=row.sha256)
+
+
+def _results(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iterator[KeptFile]:
+    folder = path_below_kept(layout, layout.results)
+    for row in kept_files.result_rows(tx, after_id, limit):
+        place = f"{folder}/{row.id}.result"
+        yield _of_row(FileKind.RESULT, place, row.name, row)
+
+
+def _uploads(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iterator[KeptFile]:
+    for row in kept_files.open_transfers(tx, after_id, limit):
+        place = f"incoming/{row.key}.warc.gz"
+        if row.state == "received" or (layout.kept / place).exists():
+            yield _of_row(FileKind.ARRIVAL, place, row.filename, row)
+        else:
+            yield KeptFile(FileKind.UPLOAD, f"uploads/{row.key}.part", row.filename, row.id)
+
+
+def _releases(tx: Transaction, layout: Layout, after_id: int, limit: int) -> Iterator[KeptFile]:
+    for row in kept_files.release_rows(tx, after_id, limit):
+        yield _of_row(FileKind.RELEASE, f"releases/{row.path}", f"release {row.name}", row)
+
+
+def _of_row(kind: FileKind, place: str, subject: str, row: FileRow | TransferFile) -> KeptFile:
     return KeptFile(
         kind, place, subject, row_id=row.id, size_bytes=row.size_bytes, sha256=row.sha256
     )
 
 
-def _logs(
-    db: Database, places: FilePlaces, after_id: int, limit: int
-) -> tuple[list[KeptFile], int]:
-    with db.read() as tx:
-        rows = kept_files.log_rows(tx, after_id, limit)
-    found = [
-        KeptFile(
-            kind=FileKind.LOG, place=row.path, subject=row.path, row_id=row.id, sha256=row.sha256
-        )
-        for row in rows
-    ]
-    return found, rows[-1].id if rows else 0
+@frozen
+class _Source:
+    """The rows of one table, as the files that they name. kinds: of these files."""
+
+    files: Callable[[Transaction, Layout, int, int], Iterator[KeptFile]]
+    kinds: tuple[FileKind, ...]
 
 
-def _results(
-    db: Database, places: FilePlaces, after_id: int, limit: int
-) -> tuple[list[KeptFile], int]:
-    with db.read() as tx:
-        rows = kept_files.result_rows(tx, after_id, limit)
-    folder = path_below_kept(places.layout, places.layout.results)
-    found = [_of_row(FileKind.RESULT, f"{folder}/{row.id}.result", row.name, row) for row in rows]
-    return found, rows[-1].id if rows else 0
-
-
-def _uploads(
-    db: Database, places: FilePlaces, after_id: int, limit: int
-) -> tuple[list[KeptFile], int]:
-    with db.read() as tx:
-        rows = kept_files.open_transfers(tx, after_id, limit)
-    found = []
-    for row in rows:
-        arrived = f"incoming/{row.key}.warc.gz"
-        if row.state == "received" or (places.layout.kept / arrived).exists():
-            found.append(
-                KeptFile(
-                    kind=FileKind.ARRIVAL,
-                    place=arrived,
-                    subject=row.filename,
-                    row_id=row.id,
-                    size_bytes=row.size_bytes,
-                    sha256=row.sha256,
-                )
-            )
-        else:
-            found.append(KeptFile(FileKind.UPLOAD, f"uploads/{row.key}.part", row.filename, row.id))
-    return found, rows[-1].id if rows else 0
-
-
-def _releases(
-    db: Database, places: FilePlaces, after_id: int, limit: int
-) -> tuple[list[KeptFile], int]:
-    with db.read() as tx:
-        rows = kept_files.release_rows(tx, after_id, limit)
-    found = [
-        _of_row(FileKind.RELEASE, f"releases/{row.path}", f"release {row.name}", row)
-        for row in rows
-    ]
-    return found, rows[-1].id if rows else 0
-
-
-_SOURCES: Final[dict[str, Source]] = {
-    "segment": _segments,
-    "log": _logs,
-    "result": _results,
-    "upload": _uploads,
-    "release": _releases,
-}
-
-_KINDS: Final[dict[str, tuple[FileKind, ...]]] = {
-    "segment": (FileKind.SEGMENT, FileKind.INDEX, FileKind.CDXJ),
-    "log": (FileKind.LOG,),
-    "result": (FileKind.RESULT,),
-    "upload": (FileKind.UPLOAD, FileKind.ARRIVAL),
-    "release": (FileKind.RELEASE,),
+_SOURCES: Final[dict[str, _Source]] = {
+    "segment": _Source(_segments, (FileKind.SEGMENT, FileKind.INDEX, FileKind.CDXJ)),
+    "log": _Source(_logs, (FileKind.LOG,)),
+    "result": _Source(_results, (FileKind.RESULT,)),
+    "upload": _Source(_uploads, (FileKind.UPLOAD, FileKind.ARRIVAL)),
+    "release": _Source(_releases, (FileKind.RELEASE,)),
 }

@@ -19,10 +19,7 @@ from manager.db.segments import kept_files
 from manager.operations.segments.file_checks import FileFinding
 from manager.operations.segments.kept_file_list import FileKind, FilePlaces, path_below_kept
 from manager.store import Layout
-from manager.store.segments.verification import (
-    FileProblem,
-    verified_gzip,
-)
+from manager.store.segments.verification import FileProblem, verified_gzip
 from shared.messages import Message
 
 __all__ = ["orphaned_files"]

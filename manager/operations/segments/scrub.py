@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from manager.db.engine import Database
@@ -19,7 +20,7 @@ from manager.db.segments.integrity import ScrubRow
 from manager.errors import BusyError, ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.alert import Alert
-from manager.operations.segments.file_checks import FileFinding, examine_file
+from manager.operations.segments.file_checks import FileFinding, examine_file, file_finding
 from manager.operations.segments.file_problems import ask_again, record_findings, record_recovery
 from manager.operations.segments.kept_file_list import (
     FileKind,
@@ -101,25 +102,17 @@ Rebuild = Callable[[FileFinding], bool]
 """Makes an index again from its segment; tells whether it could."""
 
 
+@dataclass(eq=False)
 class Scrubber:
     """Reads files when the clock calls it; `end` stops it in the middle of one."""
 
-    def __init__(
-        self,
-        db: Database,
-        places: FilePlaces,
-        pace: Pace,
-        now_ms: Callable[[], int],
-        rebuild: Rebuild = lambda _: False,
-        clock_s: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._db = db
-        self._places = places
-        self._pace = pace
-        self._now_ms = now_ms
-        self._rebuild = rebuild
-        self._clock_s = clock_s
-        self._stopped = threading.Event()
+    db: Database
+    places: FilePlaces
+    pace: Pace
+    now_ms: Callable[[], int]
+    rebuild: Rebuild = lambda _: False
+    clock_s: Callable[[], float] = time.monotonic
+    _stopped: threading.Event = field(default_factory=threading.Event, init=False)
 
     def end(self) -> None:
         """Read no more."""
@@ -129,65 +122,57 @@ class Scrubber:
         """Read files of the pass for a while; begin one where it is time. Return how many."""
         current = self._current()
         if current is None:
-            ask_again(self._db, self._now_ms())
+            ask_again(self.db, self.now_ms())
             return 0
-        rate = self._pace.rate(current.total_bytes)
-        throttle = _Throttle(rate, self._stopped, self._clock_s)
-        until_s = self._clock_s() + SLICE_S
+        rate = self.pace.rate(current.total_bytes)
+        throttle = _Throttle(rate, self._stopped, self.clock_s)
+        until_s = self.clock_s() + SLICE_S
         read = 0
         try:
             while True:
                 current, files = self._step(current, throttle)
                 read += files
-                if current.ended_ms is not None or self._clock_s() >= until_s:
+                if current.ended_ms is not None or self.clock_s() >= until_s:
                     break
         except _StoppedError:
             return read
-        ask_again(self._db, self._now_ms())
+        ask_again(self.db, self.now_ms())
         return read
 
     def _current(self) -> ScrubRow | None:
         """Return the open pass, begun now where it is time; None: there is none now."""
-        now_ms = self._now_ms()
-        with self._db.read() as tx:
+        now_ms = self.now_ms()
+        with self.db.read() as tx:
             last = integrity.last_scrub(tx)
         if last is not None and last.ended_ms is None:
             return last
-        if not self._pace.days:
+        if not self.pace.days:
             return None
-        if last is not None and 0 <= now_ms - last.begun_ms < self._pace.days * DAY_S * 1000:
+        if last is not None and 0 <= now_ms - last.begun_ms < self.pace.days * DAY_S * 1000:
             return None
-        return begin_scrub(self._db, now_ms)
+        return begin_scrub(self.db, now_ms)
 
     def _step(self, current: ScrubRow, throttle: _Throttle) -> tuple[ScrubRow, int]:
-        page = files_after(self._db, self._places, current.cursor, ROWS)
+        page = files_after(self.db, self.places, current.cursor, ROWS)
         findings: list[FileFinding] = []
         size_bytes = 0
         for file in page.files:
-            verdict = examine_file(file, self._places, deep=True, throttle=throttle)
+            verdict = examine_file(file, self.places, deep=True, throttle=throttle)
             size_bytes += verdict.size_bytes
-            if verdict.problem is None:
+            found = file_finding(file, verdict)
+            if found is None:
                 self._sound(file, verdict)
-            elif is_needed(self._db, file, self._places):
-                found = FileFinding(
-                    kind=file.kind,
-                    place=file.place,
-                    subject=file.subject,
-                    problem=verdict.problem,
-                    detail=verdict.detail,
-                    segment_id=file.segment_id,
-                )
+            elif is_needed(self.db, file, self.places):
                 findings.append(found)
-        now_ms = self._now_ms()
+        now_ms = self.now_ms()
         if findings:
-            record_findings(self._db, findings, now_ms)
+            record_findings(self.db, findings, now_ms)
             broken = {one.segment_id for one in findings if one.kind is FileKind.SEGMENT}
             for one in findings:
-                made_again = one.kind is not FileKind.SEGMENT and one.segment_id not in broken
-                if made_again and one.segment_id is not None:
+                if one.segment_id is not None and one.segment_id not in broken:
                     self._make_again(one)
         is_last = not page.cursor
-        with self._db.write() as tx:
+        with self.db.write() as tx:
             now = integrity.last_scrub(tx)
             if now is None or now.id != current.id:
                 raise _StoppedError  # a new pass was begun meanwhile
@@ -217,16 +202,16 @@ class Scrubber:
     def _make_again(self, found: FileFinding) -> None:
         """Make an index again; if that fails, its problem stays open and the pass continues."""
         try:
-            self._rebuild(found)
+            self.rebuild(found)
         except (OSError, PrsmError) as error:
             _log.warning("%s: could not be made again: %s", found.place, error)
 
     def _sound(self, file: KeptFile, verdict: Verdict) -> None:
-        now_ms = self._now_ms()
-        record_recovery(self._db, file, now_ms)
+        now_ms = self.now_ms()
+        record_recovery(self.db, file, now_ms)
         if file.sha256 or not verdict.sha256 or file.kind not in (FileKind.LOG, FileKind.CDXJ):
             return
-        with self._db.write() as tx:
+        with self.db.write() as tx:
             if file.kind is FileKind.LOG:
                 kept_files.set_log_sha256(tx, file.row_id, verdict.sha256)
             else:
@@ -279,20 +264,20 @@ def scrub_progress(db: Database, pace: Pace, now_ms: int) -> ScrubProgress:
         ended = integrity.last_scrub(tx, ended=True)
         problems = len(integrity.open_problems(tx, 10_000))
         files, size_bytes = kept_files.totals(tx)
-    running = last is not None and last.ended_ms is None
-    total_bytes = last.total_bytes if running and last is not None else size_bytes
+    current = None if last is None or last.ended_ms is not None else last
+    total_bytes = size_bytes if current is None else current.total_bytes
     rate = pace.rate(total_bytes)
     ends_ms = next_ms = None
-    if running and last is not None:
-        ends_ms = now_ms + round(max(0, total_bytes - last.bytes) / rate * 1000)
+    if current is not None:
+        ends_ms = now_ms + round(max(0, total_bytes - current.bytes) / rate * 1000)
     elif pace.days:
         next_ms = now_ms if last is None else last.begun_ms + round(pace.days * DAY_S * 1000)
     return ScrubProgress(
-        running=running,
-        begun_ms=last.begun_ms if running and last is not None else None,
-        files=last.files if running and last is not None else 0,
-        total_files=last.total_files if running and last is not None else files,
-        bytes=last.bytes if running and last is not None else 0,
+        running=current is not None,
+        begun_ms=None if current is None else current.begun_ms,
+        files=0 if current is None else current.files,
+        total_files=files if current is None else current.total_files,
+        bytes=0 if current is None else current.bytes,
         total_bytes=total_bytes,
         rate_bytes_per_s=round(rate),
         ends_ms=ends_ms,

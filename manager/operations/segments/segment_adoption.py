@@ -7,12 +7,11 @@ transaction that names them; a segment that was left unchanged can be tried agai
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from manager.assignment.right_history import SLACK_MS, RightPeriod
 from manager.db.engine import Database, Transaction
@@ -24,27 +23,35 @@ from manager.db.segments.segments import NewArrival
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.identity.installation import MarkedFiles
 from manager.operations.logs.reports import held_during
-from manager.operations.segments.segment_intake import ExaminationTools, enter_part
-from manager.store.durable_files import full_disk_said, move, sync_file
+from manager.operations.segments.segment_intake import (
+    ExaminationTools,
+    enter_part,
+    fetch_segment,
+    indexes_in_trash,
+)
+from manager.store.durable_files import move, sync_file
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
 from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rebuild import RebuildJob
 from manager.store.segments.segment_store import segment_key
 from manager.store.segments.trash import TrashEntry, index_name
-from shared.frozen import frozen
+from shared.archive.segment_facts import CaptureCounts
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 from shared.urls import reversed_host_key
 
-__all__ = ["NotEntered", "Rebuild", "SegmentAdoption"]
+__all__ = ["Adoption", "IdOf", "NotEntered", "Rebuild", "ReportProgress", "SegmentAdoption"]
 
-COPY_BYTES: Final = 1024**2
 _NAME: Final = re.compile(
     r".*-[0-9]{14}-[0-9]+-(?P<agent>.+?)"
     r"(?:-[0-9a-f]{12})?(?:-r[0-9]+|-withheld|-quarantine)*\.warc\.gz"
 )
 _REVISION: Final = re.compile(r"-r([0-9]{1,6})\.warc\.gz$")
 
+IdOf = Literal["", "database", "files"]
+ReportProgress = Callable[[int, int], None]
 Rebuild = Callable[[RebuildJob], Examined | RefusedSegment]
 """Whoever reads a segment elsewhere, as `Workers.run_here`."""
 
@@ -58,22 +65,33 @@ class NotEntered:
     reason: Message
 
 
-@dataclass
-class SegmentAdoption:
-    """Enters segments, and counts; several threads may read, and one at a time enters.
+@frozen
+class Adoption:
+    """The input of an adoption. trusted: captures of segments without an index are public.
 
-    dry_run: it only reads them.
-
-    trusted: captures of segments without an index count as held by their agent.
+    id_of: whose id both have afterwards, `database` or `files`; empty: the files', where the
+    database knows no agent, else the database's. at_once: segments that are read side by side.
+    progress: called with how many are done, and of how many.
     """
 
     db: Database
     reading: ExaminationTools
+    files: MarkedFiles
     rebuild: Rebuild
+    dry_run: bool = False
+    trusted: bool = False
+    id_of: IdOf = ""
+    at_once: int = 1
+    progress: ReportProgress = lambda _done, _of: None
+
+
+@dataclass
+class SegmentAdoption:
+    """Enters segments, and counts; several threads may read, and one at a time enters."""
+
+    asked: Adoption
     actor: Actor
     now_ms: int
-    dry_run: bool
-    trusted: bool
     segments: int = 0
     captures: int = 0
     quarantined: int = 0
@@ -88,38 +106,36 @@ class SegmentAdoption:
 
         Raises StoreFullError, BusyError.
         """
-        folder = self.reading.work()
-        try:
-            with full_disk_said(folder.parent):
-                folder.mkdir(mode=0o700)
+        with self.asked.reading.scratch() as folder:
             why = self._entered(key, entry, folder)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         if why is not None:
             self.not_entered.append(NotEntered(key, why))
 
     def _entered(self, key: str, entry: TrashEntry | None, folder: Path) -> Message | None:
         """Enter one segment; return why not, or None."""
         number, _, file = key.partition("/")
-        source = _here(self.reading, key, entry, folder)
+        source = _here(self.asked.reading, key, entry, folder)
         job = self._job(int(number), file.partition(".")[0], source, folder)
-        asked = RebuildJob(job, _indexes(self.reading, key, entry), "", self.trusted)
-        found = self.rebuild(asked)
+        reading = self.asked.reading
+        trashed = indexes_in_trash(reading, key, "" if entry is None else entry.day)
+        indexes = (reading.layout.index_file(key), *trashed)
+        wanted = RebuildJob(job, indexes, "", self.asked.trusted)
+        found = self.asked.rebuild(wanted)
         if isinstance(found, RefusedSegment):
             return found.message
         if not found.parts:
             return Message("segments.all_excluded", captures=found.captures)
         with self._entering:
-            return self._enter_found(key, entry, found, asked)
+            return self._enter_found(key, entry, found, wanted)
 
     def _enter_found(
-        self, key: str, entry: TrashEntry | None, found: Examined, asked: RebuildJob
+        self, key: str, entry: TrashEntry | None, found: Examined, wanted: RebuildJob
     ) -> Message | None:
         """Enter the parts of a segment; return the reason if they are not entered, else None."""
-        job = asked.job
+        job = wanted.job
         number, source, folder = key.partition("/")[0], job.path, job.folder
         agent = self._agent_of(int(number), found.parts[0].name)
-        with self.db.read() as tx:
+        with self.asked.db.read() as tx:
             row = agents.by_name(tx, agent)
             if row is not None and archive.arrival_by_sha256(tx, row.id, job.sha256) is not None:
                 return Message("segments.already_entered")
@@ -127,36 +143,34 @@ class SegmentAdoption:
         if name != found.parts[0].name:
             for made in set(folder.iterdir()) - {source}:
                 made.unlink()
-            renamed = self.rebuild(replace(asked, name=name))
+            renamed = self.asked.rebuild(replace(wanted, name=name))
             assert isinstance(renamed, Examined), "the same bytes were read a moment ago"
             found = renamed
         self._count(found, agent)
-        if not self.dry_run:
+        if not self.asked.dry_run:
             keys = {part.name: _key_of(part, key) for part in found.parts}
             for part in found.parts:
-                _keep(self.reading, part, keys[part.name], entry)
-            self._write(found, agent, keys, job.sha256, _source_bytes(found, source))
+                _keep(self.asked.reading, part, keys[part.name], entry)
+            # Where the segment was moved into place, it is its one part.
+            size_bytes = source.stat().st_size if source.exists() else found.parts[0].size_bytes
+            self._write(found, agent, keys, job.sha256, size_bytes)
         return None
 
     def _write(
         self, found: Examined, agent: str, keys: dict[str, str], sha256: str, size_bytes: int
     ) -> None:
         name = found.parts[0].name
-        with self.db.write() as tx:
+        with self.asked.db.write() as tx:
             agent_id = _agent_id(tx, agent, self.now_ms)
             hosts.add_hosts(tx, _hosts_of(found), self.now_ms)
+            is_taken = archive.arrival_by_name(tx, agent_id, name) is not None
             new = NewArrival(
                 agent_id=agent_id,
-                name=_free_arrival_name(tx, agent_id, name, sha256),
+                name=_with_digest(name, sha256) if is_taken else name,
                 sha256=sha256,
                 size_bytes=size_bytes,
-                captures=found.captures,
-                strangers=found.strangers,
-                withheld=found.withheld,
-                refused=found.refused,
-                first_ms=found.first_ms,
-                last_ms=found.last_ms,
                 received_ms=self.now_ms,
+                **values_of(found, CaptureCounts),
             )
             arrival = archive.add_arrival(tx, new)
             for part in found.parts:
@@ -167,13 +181,13 @@ class SegmentAdoption:
 
     def _job(self, number: int, sha256: str, source: Path, folder: Path) -> SegmentJob:
         """Return how a segment without an index is examined: by the rights of its agent."""
-        with self.db.read() as tx:
+        with self.asked.db.read() as tx:
             row = agents.by_id(tx, number)
             excluded = archive.excluded_keys(tx)
         held: tuple[RightPeriod, ...] = ()
         if row is not None:
             identity = AgentIdentity(row.id, row.name, "plain" if row.is_plain else "sync")
-            during = held_during(self.db, identity, -SLACK_MS, self.now_ms + SLACK_MS)
+            during = held_during(self.asked.db, identity, -SLACK_MS, self.now_ms + SLACK_MS)
             held = during.held
         agent = f"agent-{number}" if row is None else row.name
         return SegmentJob(
@@ -184,8 +198,8 @@ class SegmentAdoption:
             held=held,
             excluded=frozenset(excluded),
             now_ms=self.now_ms,
-            memory_bytes=self.reading.memory_bytes,
-            cpu_s=self.reading.cpu_s,
+            memory_bytes=self.asked.reading.memory_bytes,
+            cpu_s=self.asked.reading.cpu_s,
         )
 
     def _agent_of(self, number: int, name: str) -> str:
@@ -193,7 +207,7 @@ class SegmentAdoption:
 
         Another installation's agent may have had the number.
         """
-        with self.db.read() as tx:
+        with self.asked.db.read() as tx:
             row = agents.by_id(tx, number)
         if row is not None and f"-{row.name}" in name:
             return row.name
@@ -201,7 +215,7 @@ class SegmentAdoption:
         return found["agent"] if found else f"agent-{number}"
 
     def _count(self, found: Examined, agent: str) -> None:
-        with self.db.read() as tx:
+        with self.asked.db.read() as tx:
             for host in _hosts_of(found):
                 if hosts.by_key(tx, host.key) is None:
                     self.new_hosts.add(host.key)
@@ -211,11 +225,6 @@ class SegmentAdoption:
         self.captures += sum(part.captures for part in found.parts)
         self.quarantined += found.strangers
         self.entered += [part.name for part in found.parts]
-
-
-def _source_bytes(found: Examined, source: Path) -> int:
-    """Return the size of a segment as it came; where it was moved into place, of its one part."""
-    return source.stat().st_size if source.exists() else found.parts[0].size_bytes
 
 
 def _hosts_of(found: Examined) -> list[NewHost]:
@@ -256,20 +265,8 @@ def _here(reading: ExaminationTools, key: str, entry: TrashEntry | None, folder:
     path = reading.store.path(key)
     if path is not None:
         return path if entry is None else reading.trash.path(entry)
-    fetched = folder / "source.warc.gz"
     opened = reading.store.open(key) if entry is None else reading.trash.open(entry)
-    with full_disk_said(folder), opened as file, fetched.open("xb") as target:
-        shutil.copyfileobj(file, target, COPY_BYTES)
-    return fetched
-
-
-def _indexes(reading: ExaminationTools, key: str, entry: TrashEntry | None) -> tuple[Path, ...]:
-    """Return where the index of a segment may be: in its place, or in the trash of any day."""
-    trash = reading.layout.trash
-    days = sorted((path.name for path in trash.glob("*-*-*")), reverse=True)
-    if entry is not None:
-        days = [entry.day, *days]
-    return (reading.layout.index_file(key), *(trash / day / index_name(key) for day in days))
+    return fetch_segment(opened, folder)
 
 
 def _agent_id(tx: Transaction, name: str, now_ms: int) -> int:
@@ -287,10 +284,8 @@ def _free_name(tx: Transaction, found: Examined, sha256: str) -> str:
     name = found.parts[0].name
     if all(archive.segment_by_name(tx, part.name) is None for part in found.parts):
         return name
-    return f"{name.removesuffix('.warc.gz')}-{sha256[:12]}.warc.gz"
+    return _with_digest(name, sha256)
 
 
-def _free_arrival_name(tx: Transaction, agent_id: int, name: str, sha256: str) -> str:
-    if archive.arrival_by_name(tx, agent_id, name) is None:
-        return name
+def _with_digest(name: str, sha256: str) -> str:
     return f"{name.removesuffix('.warc.gz')}-{sha256[:12]}.warc.gz"

@@ -12,15 +12,16 @@ import calendar
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from manager.assignment.right_history import SLACK_MS
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.segments import segments
-from manager.db.segments.segments import HostShare, NewArrival, NewSegment
+from manager.db.segments.segments import NewArrival, NewSegment
 from manager.errors import ForbiddenError
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity
@@ -31,8 +32,9 @@ from manager.store.durable_files import full_disk_said
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
 from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_store import SegmentStore, replace_file, segment_key
-from manager.store.segments.trash import Trash
-from shared.frozen import frozen
+from manager.store.segments.trash import Trash, index_name
+from shared.archive.segment_facts import CaptureCounts, SegmentFacts
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 
 __all__ = [
@@ -40,6 +42,8 @@ __all__ = [
     "Examine",
     "accept_segment",
     "enter_part",
+    "fetch_segment",
+    "indexes_in_trash",
     "keep_files",
     "known_segment",
     "segment_job",
@@ -49,13 +53,15 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,180}\.warc\.gz")
 
 _STAMP: Final = re.compile(r"-([0-9]{14})-")
 
+COPY_BYTES: Final = 1024**2
+
 Examine = Callable[[SegmentJob], Examined | RefusedSegment]
 """Whoever reads a segment elsewhere, as `Workers.run_here`."""
 
 
 @frozen
 class ExaminationTools:
-    """Places and programs for examining segments. work: returns a new scratch folder.
+    """Places and programs for examining segments. work: returns a new name for a scratch folder.
 
     check: refuses to move or delete files that are not this database's.
     """
@@ -68,6 +74,25 @@ class ExaminationTools:
     cpu_s: float
     trash: Trash
     check: Callable[[], None]
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """Make a folder that lasts as long as the block. Raises StoreFullError."""
+        folder = self.work()
+        try:
+            with full_disk_said(folder.parent):
+                folder.mkdir(mode=0o700)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def fetch_segment(source: BinaryIO, folder: Path) -> Path:
+    """Copy an open segment into a folder of this machine; close it. Raises StoreFullError."""
+    target = folder / "source.warc.gz"
+    with full_disk_said(folder), source, target.open("xb") as file:
+        shutil.copyfileobj(source, file, COPY_BYTES)
+    return target
 
 
 def known_segment(db: Database, agent: AgentIdentity, sha256: str) -> Outcome | None:
@@ -92,21 +117,14 @@ def accept_segment(
         if not isinstance(known, Refused):
             arrived.path.unlink(missing_ok=True)
         return known
-    folder = reading.work()
-    try:
-        with full_disk_said(folder.parent):
-            folder.mkdir(mode=0o700)
+    with reading.scratch() as folder:
         found = reading.examine(segment_job(db, reading, agent, arrived, folder, now_ms))
         if isinstance(found, RefusedSegment):
-            _note_refusal(db, agent, arrived, found.message, now_ms)
-            return Refused(found.message)
+            return _refused(db, agent, arrived, found.message, now_ms)
         if not found.parts:
             said = Message("segments.all_excluded", captures=found.captures)
-            _note_refusal(db, agent, arrived, said, now_ms)
-            return Refused(said)
+            return _refused(db, agent, arrived, said, now_ms)
         outcome = _keep(db, reading, agent, arrived, found, now_ms)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     arrived.path.unlink(missing_ok=True)
     return outcome
 
@@ -193,13 +211,8 @@ def _keep(
             name=arrived.name,
             sha256=arrived.sha256,
             size_bytes=arrived.size_bytes,
-            captures=found.captures,
-            strangers=found.strangers,
-            withheld=found.withheld,
-            refused=found.refused,
-            first_ms=found.first_ms,
-            last_ms=found.last_ms,
             received_ms=now_ms,
+            **values_of(found, CaptureCounts),
         )
         number = segments.add_arrival(tx, new)
         for part in found.parts:
@@ -217,6 +230,14 @@ def _keep(
             refused=found.refused,
         )
     return outcome_of(new, repeated=False)
+
+
+def indexes_in_trash(reading: ExaminationTools, key: str, day: str = "") -> Iterator[Path]:
+    """Yield where the index of a segment may lie in the trash. day: looked at first."""
+    folder = reading.layout.trash
+    days = sorted((path.name for path in folder.glob("*-*-*")), reverse=True)
+    for one in [day, *days] if day else days:
+        yield folder / one / index_name(key)
 
 
 def keep_files(reading: ExaminationTools, part: SegmentPart, key: str) -> None:
@@ -246,35 +267,21 @@ def enter_part(
         NewSegment(
             arrival_id=arrival_id,
             agent_id=agent_id,
-            name=part.name,
             key=key,
-            kind=part.kind,
             state="withdrawn" if excluded else "current",
             revision=revision,
-            size_bytes=part.size_bytes,
-            md5=part.md5,
-            sha1=part.sha1,
-            sha256=part.sha256,
-            index_bytes=part.index_bytes,
-            index_sha256=part.index_sha256,
-            cdxj_bytes=part.cdxj_bytes,
-            cdxj_sha256=part.cdxj_sha256,
-            captures=part.captures,
-            first_ms=part.first_ms,
-            last_ms=part.last_ms,
             made_ms=now_ms,
+            **values_of(part, SegmentFacts),
         ),
-        {
-            host.host: HostShare(host.captures, host.bytes, host.first_ms, host.last_ms)
-            for host in part.hosts
-        },
+        {host.host: host for host in part.hosts},
     )
     if part.kind == "public" and not excluded:
         segments.add_change(tx, now_ms, "created", [(number, part.name)])
 
 
-def _note_refusal(
+def _refused(
     db: Database, agent: AgentIdentity, arrived: Arrived, why: Message, now_ms: int
-) -> None:
+) -> Refused:
     with db.write() as tx:
         note(tx, now_ms, agent.actor, "segment.refuse", arrived.name, alert=True, reason=why)
+    return Refused(why)

@@ -8,7 +8,6 @@ host was excluded since, the segment gets a new name, and third parties learn of
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -27,7 +26,6 @@ from manager.operations.segments.segment_intake import (
     segment_job,
 )
 from manager.operations.segments.segment_outcomes import Accepted, Arrived, Outcome, Refused
-from manager.store.durable_files import full_disk_said
 from manager.store.segments.segment_examination import Examined, RefusedSegment
 from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rewrite import RewriteJob, rewrite_segment
@@ -58,10 +56,7 @@ def accept_again(
     When it is kept, `arrived.path` is removed. Raises InstallationError, BusyError, StoreFullError.
     """
     reading.check()
-    folder = reading.work()
-    try:
-        with full_disk_said(folder.parent):
-            folder.mkdir(mode=0o700)
+    with reading.scratch() as folder:
         job = replace(
             segment_job(db, reading, agent, arrived, folder, now_ms), name=_base_name(damaged)
         )
@@ -69,8 +64,6 @@ def accept_again(
         if isinstance(found, RefusedSegment):
             return Refused(found.message)
         repaired = _repair(db, reading, damaged, found, agent.actor, now_ms)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     arrived.path.unlink(missing_ok=True)
     code = "segments.repaired" if repaired else "segments.nothing_repaired"
     said = Message(code, captures=found.captures, segments=repaired)
@@ -86,10 +79,7 @@ def rebuild_index(db: Database, reading: ExaminationTools, segment_id: int, now_
     if row is None or row.state == "gone":
         return False
     reading.check()
-    folder = reading.work()
-    try:
-        with full_disk_said(folder.parent):
-            folder.mkdir(mode=0o700)
+    with reading.scratch() as folder:
         arrived = Arrived(local_copy(reading, row, folder), row.name, row.sha256, row.size_bytes)
         agent = identity_by_id(db, row.agent_id)
         work = folder / "index"
@@ -102,8 +92,6 @@ def rebuild_index(db: Database, reading: ExaminationTools, segment_id: int, now_
         if part is None or (part.sha256, part.name) != (row.sha256, row.name):
             return False
         _replace(db, reading, row, part, CLOCK, now_ms, answer="rebuilt")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return True
 
 
@@ -177,10 +165,7 @@ def _succeed(
     now_ms: int,
 ) -> None:
     """Replace a damaged segment by a new one."""
-    folder = reading.work()
-    try:
-        with full_disk_said(folder.parent):
-            folder.mkdir(mode=0o700)
+    with reading.scratch() as folder:
         named = rewrite_segment(
             RewriteJob(
                 source=part.path,
@@ -209,8 +194,6 @@ def _succeed(
             for problem in integrity.problems_of_segments(tx, [row.id]):
                 integrity.end_problem(tx, problem.kind, problem.place, now_ms, "repaired")
             note(tx, now_ms, actor, "segment.repair", row.name, answer="repaired", new=named.name)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     if key != row.key:
         remove_files(db, reading, row.key)
 

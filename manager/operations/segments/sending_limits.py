@@ -14,7 +14,7 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
-from manager.operations.segments.collection_orders import agent_named
+from manager.operations.identity.enrolment import agent_named
 from shared.day_times import window_minutes, window_text
 from shared.errors import FormatError, about_field
 from shared.messages import Message

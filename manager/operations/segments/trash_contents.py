@@ -92,9 +92,10 @@ def trash_days(reading: ExaminationTools, keep_s: float) -> list[TrashDay]:
     for entry in reading.trash.entries():
         files[entry.day] += 1
         sizes[entry.day] += entry.size_bytes
-    days = math.ceil(keep_s / DAY_S)
+    kept = datetime.timedelta(days=math.ceil(keep_s / DAY_S) + 1)
     return [
-        TrashDay(day, files[day], sizes[day], _days_after(day, days + 1)) for day in sorted(files)
+        TrashDay(day, files[day], sizes[day], str(datetime.date.fromisoformat(day) + kept))
+        for day in sorted(files)
     ]
 
 
@@ -112,8 +113,3 @@ def trash_files(reading: ExaminationTools, day: str, most: int) -> list[TrashFil
         if entry.day == day
     )
     return nsmallest(most, found, key=lambda one: one.name)
-
-
-def _days_after(day: str, days: int) -> str:
-    moment = datetime.date.fromisoformat(day) + datetime.timedelta(days=days)
-    return moment.isoformat()

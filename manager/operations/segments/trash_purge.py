@@ -6,16 +6,18 @@ Captures of other hosts in a segment that has its index stay in the trash, under
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Final
 
 from manager.db.engine import Database
 from manager.db.segments import segments
 from manager.operations.actor import Actor, note
-from manager.operations.segments.segment_intake import ExaminationTools, keep_files
-from manager.store.durable_files import full_disk_said
+from manager.operations.segments.segment_intake import (
+    ExaminationTools,
+    fetch_segment,
+    indexes_in_trash,
+    keep_files,
+)
 from manager.store.errors import StoreError
 from manager.store.segments.index_summary import IndexSummary, summary_of
 from manager.store.segments.segment_parts import SegmentPart
@@ -28,7 +30,6 @@ from shared.errors import FormatError
 __all__ = ["purge_trash"]
 
 Rewrite = Callable[[RewriteJob], SegmentPart | None]
-COPY_BYTES: Final = 1024**2
 
 
 def purge_trash(
@@ -97,10 +98,7 @@ def _index(reading: ExaminationTools, entry: TrashEntry) -> tuple[Path, IndexSum
 
 def _indexes(reading: ExaminationTools, entry: TrashEntry) -> Iterator[Path]:
     """Yield where the index of a segment of the trash may be: there, or where it was."""
-    folder = reading.layout.trash
-    days = sorted(path.name for path in folder.glob("*-*-*"))
-    for day in (entry.day, *days):
-        yield folder / day / index_name(entry.key)
+    yield from indexes_in_trash(reading, entry.key, entry.day)
     if not reading.store.has(entry.key):
         yield reading.layout.index_file(entry.key)
 
@@ -114,15 +112,9 @@ def _rewritten(
     hosts: set[str],
 ) -> bool:
     """Put a segment without some hosts into the trash of the same day; False: nothing is left."""
-    folder = reading.work()
-    try:
-        with full_disk_said(folder.parent):
-            folder.mkdir(mode=0o700)
-        source = folder / "source.warc.gz"
-        with full_disk_said(folder), reading.trash.open(entry) as file, source.open("xb") as copy:
-            shutil.copyfileobj(file, copy, COPY_BYTES)
+    with reading.scratch() as folder:
         job = RewriteJob(
-            source=source,
+            source=fetch_segment(reading.trash.open(entry), folder),
             index=index,
             folder=folder,
             name=summary.name,
@@ -143,8 +135,6 @@ def _rewritten(
         for name in (SEGMENTS + key, index_name(key), index_name(key, ".cdxj")):
             reading.trash.take(name, entry.day)
         return True
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _delete(reading: ExaminationTools, entry: TrashEntry) -> None:

@@ -5,13 +5,13 @@ Invariant: only `accepted` and `quarantined` let an agent throw its file away.
 
 from __future__ import annotations
 
-from manager.db.engine import Database
+from manager.db.engine import Database, Transaction
 from manager.db.segments import transfers
 from manager.db.segments.transfers import TransferRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
-from manager.operations.segments.upload_gaps import write_gaps
+from manager.operations.segments.upload_bytes import write_gaps
 from manager.operations.segments.uploads import upload_of
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
@@ -81,11 +81,15 @@ def _end(
                 filename=row.filename,
                 state=found.state if found else "gone",
             )
-        transfers.update(
-            tx, row.id, state="cancelled", source="", ended_ms=now_ms, changed_ms=now_ms, result=why
-        )
+        _close(tx, row, "cancelled", why, now_ms)
         note(tx, now_ms, actor, "transfer.cancel", row.filename, transfer=row.id)
     parts.remove(row.key)
+
+
+def _close(tx: Transaction, row: TransferRow, state: str, why: Message, now_ms: int) -> None:
+    transfers.update(
+        tx, row.id, state=state, source="", ended_ms=now_ms, changed_ms=now_ms, result=why
+    )
 
 
 def expire_uploads(
@@ -100,14 +104,6 @@ def expire_uploads(
             found = transfers.by_key(tx, row.key)
             if found is None or found.state != "receiving" or found.changed_ms >= before_ms:
                 continue
-            transfers.update(
-                tx,
-                row.id,
-                state="expired",
-                source="",
-                ended_ms=now_ms,
-                changed_ms=now_ms,
-                result=Message("segments.upload_expired"),
-            )
+            _close(tx, row, "expired", Message("segments.upload_expired"), now_ms)
         parts.remove(row.key)
     return len(old)

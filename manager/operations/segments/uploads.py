@@ -13,19 +13,13 @@ from typing import Final
 from manager.db.engine import Database, Transaction
 from manager.db.segments import integrity, transfers
 from manager.db.segments.transfers import ListedTransfer, TransferRow
-from manager.errors import (
-    ConflictError,
-    GoneError,
-    LimitError,
-    NotFoundError,
-    SlowDownError,
-)
+from manager.errors import ConflictError, GoneError, LimitError, NotFoundError, SlowDownError
 from manager.operations.identity.enrolment import AgentIdentity
-from manager.operations.segments.upload_gaps import offset_of, read_gaps, write_gaps
+from manager.operations.segments.upload_bytes import offset_of, read_gaps, write_gaps
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
 from shared.errors import FormatError
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 from shared.wire.uploads import SEGMENT_SUFFIX, UploadStatus, split_blocks
 
 __all__ = [
@@ -104,10 +98,7 @@ def begin_upload(
             return known
         if transfers.open_of(tx, agent.id) >= settings.open_uploads:
             raise SlowDownError(
-                "segments.too_many_uploads",
-                60,
-                uploads=settings.open_uploads,
-                agent=agent.name,
+                "segments.too_many_uploads", 60, uploads=settings.open_uploads, agent=agent.name
             )
         other = transfers.accepted_name(tx, agent.id, asked.filename)
         if other is not None and other.sha256 != asked.sha256:
@@ -116,18 +107,15 @@ def begin_upload(
             )
         key = secrets.token_hex(16)
         parts.begin(key)
+        described = {**values_of(asked), "blocks": asked.blocks or None}
         return transfers.add(
             tx,
             key=key,
             agent_id=agent.id,
-            filename=asked.filename,
-            sha256=asked.sha256,
-            size_bytes=asked.size_bytes,
-            blocks=asked.blocks or None,
+            **described,
             way="pull" if source else "push",
             state="receiving",
             gaps=write_gaps([(0, asked.size_bytes)]),
-            order_id=asked.order_id,
             source=source,
             next_try_ms=now_ms if source else None,
             begun_ms=now_ms,

@@ -25,6 +25,7 @@ from shared.archive.cdxj import IndexEntry
 from shared.archive.content_coding import decoded_body
 from shared.archive.errors import DamageError
 from shared.archive.reader import StoredCapture, iter_captures
+from shared.archive.segment_facts import CaptureCounts
 from shared.archive.verify import verify_segment
 from shared.errors import LimitError, PrsmError
 from shared.frozen import frozen
@@ -59,15 +60,9 @@ class SegmentJob:
 
 
 @frozen
-class Examined:
-    """Result of an examination. refused: captures of excluded hosts, which no part has."""
+class Examined(CaptureCounts):
+    """Result of an examination."""
 
-    captures: int
-    strangers: int
-    withheld: int
-    refused: int
-    first_ms: int
-    last_ms: int
     parts: tuple[SegmentPart, ...]
 
 

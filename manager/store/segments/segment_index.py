@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from manager.store.connections import connect, records
 from manager.store.durable_files import full_disk_said, open_new, sync_file
+from shared.archive.segment_facts import HostShare
 from shared.frozen import frozen
 
 __all__ = [
@@ -94,14 +95,10 @@ class IndexRow:
 
 
 @frozen
-class HostSum:
-    """A segment's captures of one host. bytes: of the records, requests included."""
+class HostSum(HostShare):
+    """A segment's captures of one host, with the host's key."""
 
-    host: str  # host key
-    captures: int
-    bytes: int
-    first_ms: int
-    last_ms: int
+    host: str
 
 
 class RowsFile:

@@ -22,6 +22,7 @@ from manager.store.segments.segment_index import (
     sums_of_hosts,
 )
 from shared.archive.cdxj import REVISIT_TYPE, CdxjSorter, IndexEntry, cdxj_line
+from shared.archive.segment_facts import SegmentFacts
 from shared.archive.stream import RecordStream
 from shared.archive.surt_key import surt_key
 from shared.errors import FormatError
@@ -34,25 +35,13 @@ READ_BYTES: Final = 1024**2
 
 
 @frozen
-class SegmentPart:
+class SegmentPart(SegmentFacts):
     """A segment with its index and CDXJ, complete, in a folder of temporary files."""
 
     kind: PartKind
-    name: str
     path: Path
     index: Path
     cdxj: Path
-    size_bytes: int
-    md5: str
-    sha1: str
-    sha256: str
-    index_bytes: int
-    index_sha256: str
-    cdxj_bytes: int
-    cdxj_sha256: str
-    captures: int
-    first_ms: int
-    last_ms: int
     hosts: tuple[HostSum, ...]
 
 

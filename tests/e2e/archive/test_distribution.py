@@ -51,7 +51,7 @@ def fill(folder: Path, *overrides: str) -> None:
                 for at in range(160 if number == 0 else 10)
             ]
             name = f"prsm-2026-{number}.warc.gz"
-            opened.manager.segments.accept(
+            opened.manager.archive.intake.accept(
                 agent.identity, arrived(folder, segment_bytes(pages, name), name)
             )
 
@@ -70,7 +70,7 @@ def large(tmp_path: Path) -> Path:
             for at in range(12)
         ]
         name = "prsm-large.warc.gz"
-        opened.manager.segments.accept(
+        opened.manager.archive.intake.accept(
             agent.identity, arrived(folder, segment_bytes(pages, name), name)
         )
     return folder

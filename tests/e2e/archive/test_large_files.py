@@ -127,7 +127,7 @@ def test_a_segment_beyond_4_gib(folder: Path) -> None:
         size, digest = source.stat().st_size, _digest(source)
         assert size > 4 * GIB
         came = Arrived(source, name, digest, size)
-        done = opened.manager.segments.accept(agent.identity, came)
+        done = opened.manager.archive.intake.accept(agent.identity, came)
         assert "77 captures" in str(done.said)
     path = "/api/v1/segments/large-a.example.warc.gz"
     with running_manager(data) as manager:

@@ -50,7 +50,7 @@ def filled(folder: Path) -> Path:
                 for at in range(count)
             ]
             name = f"prsm-2026-{number}.warc.gz"
-            opened.manager.segments.accept(
+            opened.manager.archive.intake.accept(
                 agent.identity, arrived(folder, segment_bytes(pages, name), name)
             )
     return folder

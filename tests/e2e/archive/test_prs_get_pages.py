@@ -55,7 +55,7 @@ def filled(folder: Path) -> Path:
                 for at in range(PAGES)
             ]
             name = f"prsm-2026-{number}.warc.gz"
-            opened.manager.segments.accept(
+            opened.manager.archive.intake.accept(
                 agent.identity, arrived(folder, segment_bytes(pages, name), name)
             )
     return folder

@@ -46,7 +46,7 @@ def data(tmp_path: Path) -> Path:
                 for at in range(count)
             ]
             data = segment_bytes(pages, f"prsm-{name}.warc.gz")
-            opened.manager.segments.accept(
+            opened.manager.archive.intake.accept(
                 agent.identity, arrived(folder, data, f"prsm-{name}.warc.gz")
             )
     return folder

@@ -144,7 +144,9 @@ def test_anothers_bucket_is_never_changed_when_it_comes_up(tmp_path: Path, bucke
             with pytest.raises(BusyError, match="is not of this installation"):
                 prsm.manager.archive.tidy()
             with pytest.raises(BusyError, match="is not of this installation"):
-                prsm.manager.store.put(tmp_path / "second" / "prsm.sqlite", f"1/{'a' * 64}.warc.gz")
+                prsm.manager.archive.store.put(
+                    tmp_path / "second" / "prsm.sqlite", f"1/{'a' * 64}.warc.gz"
+                )
             prsm.manager.lease.renew()
             place = BucketLocation(bucket.store(tmp_path / "first"))
             assert place.read(LEASE) is None
@@ -191,7 +193,7 @@ def test_the_first_start_with_marks_needs_no_bucket(tmp_path: Path, bucket: Buck
     data = tmp_path / "data"
     with bucket.up(), running(data, *bucket.settings) as prsm:
         fill_archive(prsm)
-        places = MarkedFiles(prsm.manager.layout, prsm.manager.store).locations()
+        places = MarkedFiles(prsm.manager.layout, prsm.manager.archive.store).locations()
         for place in places:
             place.remove(MARK)
     assert len(places) == 2
@@ -214,7 +216,7 @@ def test_files_that_no_row_names_are_refused_without_their_bucket(
     with bucket.up(), running(data, *bucket.settings) as prsm:
         fill_archive(prsm)
         index = next(prsm.manager.layout.indexes.glob("*/*.parquet"))
-        MarkedFiles(prsm.manager.layout, prsm.manager.store).locations()[0].remove(MARK)
+        MarkedFiles(prsm.manager.layout, prsm.manager.archive.store).locations()[0].remove(MARK)
     index.unlink()
     with pytest.raises(InstallationError, match="are missing"), running(data, *bucket.settings):
         pass

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.app.database_lock import DatabaseLock
+from manager.app.locks import DatabaseLock
 from manager.store import StoreError
 from tests.manager.kept_files import sqlite_of, start
 from tests.manager.running import running
@@ -48,7 +48,7 @@ def test_a_killed_process_gives_it_back(tmp_path: Path) -> None:
     path = tmp_path / "prsm.sqlite"
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from manager.app.database_lock import DatabaseLock\n"
+        "from manager.app.locks import DatabaseLock\n"
         "lock = DatabaseLock(Path(sys.argv[1])); print('held', flush=True); time.sleep(600)"
     )
     command = [sys.executable, "-c", code, str(path)]

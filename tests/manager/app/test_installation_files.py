@@ -448,7 +448,7 @@ def test_a_bucket_without_a_mark(tmp_path: Path, bucket: list[str]) -> None:
     """It is adopted at the upgrade where rows name all of it, and by nobody else."""
     with running(tmp_path / "data", *bucket) as prsm:
         fill_archive(prsm)
-        places = locations_of(prsm.manager.layout, prsm.manager.store)
+        places = locations_of(prsm.manager.layout, prsm.manager.archive.store)
     places[-1].remove(MARK)
     start(tmp_path / "old")
     refused(Mismatch.UNNAMED_FILES, tmp_path / "old", *bucket)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.app.lock import is_locked_by_us
+from manager.app.locks import is_locked_by_us
 from manager.store import StoreError
 
 

@@ -13,8 +13,8 @@ from multiprocessing.process import BaseProcess
 import numpy as np
 import pytest
 
-from manager.app import model_training
-from manager.app.model_training import ChildTrainer
+from manager.app import child_processes
+from manager.app.child_processes import ChildTrainer
 from manager.db.engine import Database
 from manager.db.measurement import predictions
 from manager.distance.prediction import Probes
@@ -34,7 +34,7 @@ NO_END_S = 10_000.0
 @pytest.fixture(autouse=True)
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a child learn whatever it is."""
-    monkeypatch.setattr(model_training, "SMALL_PROBES", 0)
+    monkeypatch.setattr(child_processes, "SMALL_PROBES", 0)
 
 
 def training_data_of(agents: int, units: int) -> TrainingData:
@@ -76,7 +76,7 @@ def test_a_killed_child_is_replaced(
     try:
         killer.start()
         with monkeypatch.context() as patch:
-            patch.setattr(model_training, "train", never)
+            patch.setattr(child_processes, "train", never)
             with pytest.raises(BusyError, match="ended unexpectedly"):
                 model.refresh(database, world.now_ms)
         killer.join()
@@ -106,7 +106,7 @@ def test_a_stop_does_not_wait_for_what_is_learned(
     children: Children, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child ends in the middle; who waits for it is told why, and nothing begins any more."""
-    monkeypatch.setattr(model_training, "train", never)
+    monkeypatch.setattr(child_processes, "train", never)
     trainer = ChildTrainer()
     told: list[TrainingResult | BusyError | None] = []
 

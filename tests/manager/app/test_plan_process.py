@@ -15,8 +15,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from manager.app import plan_process
-from manager.app.plan_process import ChildPlanner
+from manager.app import child_processes
+from manager.app.child_processes import ChildPlanner
 from manager.balancing.arrays import NO_OWNER
 from manager.balancing.balancers import Options, make_plan
 from manager.balancing.errors import BalancingError
@@ -37,7 +37,7 @@ def test_a_child_makes_the_same_plan(problem: Problem, monkeypatch: pytest.Monke
     planner = ChildPlanner()
     try:
         here = planner("prices", problem, Options(seed=1))
-        monkeypatch.setattr(plan_process, "SMALL_CELLS", 0)
+        monkeypatch.setattr(child_processes, "SMALL_CELLS", 0)
         there = planner("prices", problem, Options(seed=1))
         with pytest.raises(BalancingError):
             planner("magic", problem, Options())
@@ -50,7 +50,7 @@ def test_a_child_makes_the_same_plan(problem: Problem, monkeypatch: pytest.Monke
 
 def test_a_child_compares_methods(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers are those of plans made here; what is not ready in time says so."""
-    monkeypatch.setattr(plan_process, "SMALL_CELLS", 0)
+    monkeypatch.setattr(child_processes, "SMALL_CELLS", 0)
     planner = ChildPlanner()
     methods = ["prices", "magic", "keep"]
     first, second, third = planner.compare(methods, problem, Options(), 60)
@@ -74,7 +74,7 @@ class Endless:
         if multiprocessing.parent_process() is not None:
             print(os.getpid(), flush=True)
             time.sleep(600)
-        return np.zeros((1, plan_process.SMALL_CELLS + 1))
+        return np.zeros((1, child_processes.SMALL_CELLS + 1))
 
     names = before = edges = near = group = pins = forbidden = unreachable = costs
 

@@ -182,7 +182,7 @@ def test_readyz_and_alerts_name_what_is_amiss(tmp_path: Path) -> None:
         (tmp_path / "prsm.toml").chmod(0o600)
         prsm.manager.self_check.look()
         assert prsm.outside.get("/readyz").json() == {"ready": True}
-        prsm.manager.self_check._system = system(errno.EROFS)
+        prsm.manager.self_check.system = system(errno.EROFS)
         prsm.manager.self_check.look()
         answer = prsm.outside.get("/readyz")
         assert answer.status_code == 503

@@ -12,7 +12,6 @@ from pathlib import Path
 from manager.operations.archive.downloads import Taken, store_downloads
 from manager.operations.archive.selection_jobs import submit_job
 from manager.operations.fleet.agents import order_command, retire, set_next_list_limit
-from manager.operations.fleet.contact import sync
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.identity.enrolment import enrol, issue_join_token
 from manager.operations.people.clients import authenticate_client, issue_token, register_client
@@ -26,6 +25,7 @@ from shared.wire.names import hash_of_key
 from shared.wire.sync import Counters, KindOfLinks, StoppedUrls
 from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.logged import HOUR_MS, add_log
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import ADMIN, World
 from tests.manager.running import START_MS, Running, running
 

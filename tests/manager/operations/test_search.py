@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from manager.app.alerts.alerts import alert_desk
 from manager.db.engine import Database
+from manager.operations.health.alert_views import AlertDesk
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.people.api_tokens import Holder, make_token
@@ -53,11 +53,11 @@ def world(database: Database) -> World:
 def _search(world: World, folder: Path) -> Search:
     layout = Layout(folder)
     settings = read_settings(folder)
-    desk = alert_desk(
-        settings,
+    desk = AlertDesk(
         lambda: system_figures_of(world.db, folder, world.policy, world.now_ms),
         list,
         list,
+        settings.alerts,
         (),
     )
     pages = (

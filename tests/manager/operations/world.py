@@ -18,7 +18,6 @@ from manager.db.engine import Database
 from manager.distance.line_sums import COUNTS, UnitSum
 from manager.errors import PrsmError
 from manager.operations.actor import Actor
-from manager.operations.fleet.contact import sync
 from manager.operations.fleet.server_lists import current_list
 from manager.operations.hosts.addresses import hosts_to_resolve, record_resolutions
 from manager.operations.hosts.hosts import import_hosts
@@ -40,6 +39,7 @@ from shared.wire.sync import (
 from shared.wire.sync_json import json_of
 from shared.wire.sync_reading import read_answer
 from tests.manager.log_sums import unit_sum
+from tests.manager.operations.syncs import sync
 
 ADMIN = Actor("user", "hana", "request-1")
 

@@ -100,25 +100,25 @@ def test_a_segment_in_an_object_store_is_checked_and_replaced(
         agent = prsm.agent(kind="sync")
         hold(prsm, agent, "http://www.example.jp:80/")
         collected(prsm, agent, [page()], "x.warc.gz")
-        ((key, size_bytes),) = manager.store.sizes().items()
-        with manager.store.open(key) as file:
+        ((key, size_bytes),) = manager.archive.store.sizes().items()
+        with manager.archive.store.open(key) as file:
             data = file.read()
         other = tmp_path / "other"
         for is_missing in (True, False):
             other.write_bytes(data[:-1] + b"x")
             if is_missing:
-                manager.store.delete(key)
+                manager.archive.store.delete(key)
             else:
-                manager.store.replace(other, key)
+                manager.archive.store.replace(other, key)
             assert check_files(manager.db, manager.archive.places, deep=True)
             scrub_now(manager.db, LOCAL, prsm.clock())
             manager.archive.scrubber().run()
             (problem,) = list_problems(manager.db)
             assert problem.place == key
-            manager.segments.accept(
+            manager.archive.intake.accept(
                 agent.identity, arrived(tmp_path, segment_bytes([page()]), "x.warc.gz")
             )
-            assert manager.store.sizes() == {key: size_bytes}
+            assert manager.archive.store.sizes() == {key: size_bytes}
             assert check_files(manager.db, manager.archive.places, deep=True) == []
             assert list_problems(manager.db) == []
 
@@ -180,7 +180,7 @@ def test_an_archive_in_an_object_store(
         prsm.local.post("/api/v1/hosts/exclude", json={"host": "other.example", "reason": "x"})
         done = prsm.local.post("/api/v1/archive/compact", json={}).json()
         assert done == {"rewritten": 1, "deleted": 0}
-        assert len(list(prsm.manager.store.listed())) == 1
+        assert len(list(prsm.manager.archive.store.listed())) == 1
         again = library.get("/api/v1/segments/x-a.example-r1.warc.gz").content
         assert 0 < len(again) < len(whole)
 

@@ -174,25 +174,23 @@ def _refusal() -> dict[str, Any]:
         "description": "A problem of RFC 9457. Programs read `code`.",
         "required": ["type", "title", "status", "detail", "code", "kind", "params"],
         "properties": {
-            "type": {"type": "string", "description": "a name of the problem: its code (RFC 9457)"},
-            "title": {"type": "string", "description": "the phrase of the status"},
+            "type": _text("a name of the problem: its code (RFC 9457)"),
+            "title": _text("the phrase of the status"),
             "status": {"type": "integer"},
-            "detail": {
-                "type": "string",
-                "description": "the sentence, in the language of Accept-Language",
-            },
-            "code": {"type": "string", "description": f"such as {', '.join(list(Fault)[:6])}"},
-            "kind": {
-                "type": "string",
-                "description": "of the refusal, such as not_found or busy",
-            },
+            "detail": _text("the sentence, in the language of Accept-Language"),
+            "code": _text(f"such as {', '.join(list(Fault)[:6])}"),
+            "kind": _text("of the refusal, such as not_found or busy"),
             "params": {"type": "object", "description": "parameters of the sentence, by name"},
             "line": {"type": "integer", "description": "of the body, where one is at fault"},
-            "name": {"type": "string", "description": "of the unknown parameter or key"},
+            "name": _text("of the unknown parameter or key"),
             "nearest": {"type": ["string", "null"], "description": "the name probably meant"},
             "known": {"type": "array", "items": {"type": "string"}},
         },
     }
+
+
+def _text(description: str) -> dict[str, str]:
+    return {"type": "string", "description": description}
 
 
 def _add_head(item: dict[str, Any]) -> None:

@@ -149,7 +149,6 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
         seen=seen,
         loud=sum(one.silence is None for one in seen.troubles),
         windows=WINDOWS.part(visit, _windows(seen, visit.now_ms)),
-        limits=visit.door.alerts.limits,
         settings=visit.door.settings.alerts,
         history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
         tested=tested,

@@ -27,9 +27,8 @@ from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_alerts
 from manager.operations.fleet.agents import AgentView, agent_views
-from manager.operations.health.agent_alerts import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.alert_events import current_key
-from manager.operations.health.alert_rules import few_hosts
+from manager.operations.health.alert_rules import DISK_BYTES, REPORTS_WAITING, SKEW_MS, few_hosts
 from manager.operations.health.silences import list_silences
 from manager.operations.hosts.host_views import count_hosts
 from manager.operations.identity.managers import list_managers
@@ -68,7 +67,8 @@ def overview(visit: Visit) -> Response:
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
     managers = list_managers(visit.db)
     wanting = tick_notices(managers, visit.now_ms) + manager_notices(managers)
-    wanting += few_notices(few_hosts(visit.db, agents, visit.door.alerts.limits.hosts_share))
+    share = visit.door.settings.alerts.min_reachable_share
+    wanting += few_notices(few_hosts(visit.db, agents, share))
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
     wanting += notices(
         _with_alerts(visit, agents),

@@ -28,7 +28,7 @@ from manager.console.tables.table import Column, Table
 from manager.operations.hosts.preconditions import plan_obstacle
 from manager.operations.planning.plan_application import undo_preview, undoable
 from manager.operations.planning.plans import PlanDetail, list_plans, plan_detail
-from manager.operations.rounds.round_history import PastRound, past_rounds
+from manager.operations.rounds.round_list import PastRound, past_rounds
 from manager.operations.rounds.rounds import current_round
 
 __all__ = ["PAGES", "ROUNDS", "draw_rounds"]

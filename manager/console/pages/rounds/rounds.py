@@ -29,8 +29,8 @@ from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link, share, whole_number
 from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
-from manager.operations.rounds.round_history import past_rounds
 from manager.operations.rounds.round_holders import holders_of
+from manager.operations.rounds.round_list import past_rounds
 from manager.operations.rounds.round_report import RoundReport, report_of, round_report
 from manager.operations.rounds.round_schedules import TIMETABLE, add_schedule, change_schedule
 from manager.operations.rounds.rounds import (

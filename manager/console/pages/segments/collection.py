@@ -31,8 +31,8 @@ from manager.operations.segments.collection_schedules import (
     change_collection_schedule,
     run_collection_schedule,
 )
+from manager.operations.segments.upload_bytes import missing_bytes, read_gaps
 from manager.operations.segments.upload_completion import cancel_transfer
-from manager.operations.segments.upload_gaps import missing_bytes, read_gaps
 from manager.operations.segments.uploads import ListedTransfer, list_transfers
 
 __all__ = ["PAGES", "TRANSFERS"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from manager.app.maintenance.backup_retention import remove_older
+from manager.app.maintenance.backup import remove_older
 from manager.cli import main
 from manager.store.backup_files import FORMAT, Manifest, new_backup
 

@@ -11,8 +11,8 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from manager.app.web.address_shares import REQUESTS_PER_ROUND, RequestTurns
 from manager.app.web.http_protocol import BoundedProtocol
-from manager.app.web.request_turns import REQUESTS_PER_ROUND, RequestTurns
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 

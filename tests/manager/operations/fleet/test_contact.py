@@ -9,7 +9,7 @@ import pytest
 from manager.db.engine import Database
 from manager.errors import CloneError, ConflictError, ForbiddenError
 from manager.operations.fleet.agents import agent_detail, order_command, retire
-from manager.operations.fleet.contact import is_restart, subscribe, sync, unsubscribe
+from manager.operations.fleet.contact import is_restart, subscribe, unsubscribe
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import HostFilter, host_detail, list_hosts
 from manager.operations.hosts.hosts import exclude_host
@@ -21,6 +21,7 @@ from manager.operations.rounds.rounds import start_round
 from shared.wire.names import hash_of_key
 from shared.wire.sync import FinishedUnit
 from tests.manager.operations.kept_worlds import kept_world
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import ADMIN, World
 
 H1 = "http://h1.jp:80/"

@@ -7,10 +7,10 @@ from typing import Any
 
 from manager.db.engine import Database
 from manager.operations.fleet.agents import agent_detail
-from manager.operations.fleet.sync import sync
 from manager.operations.rounds.round_report import round_report
 from manager.operations.rounds.rounds import round_detail, start_round
 from shared.wire.sync import Counters, KindOfLinks
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import ADMIN, World
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from manager.db.engine import Database
-from manager.operations.fleet import state_reasons
+from manager.operations.fleet import sync_state
 from manager.operations.fleet.agents import agent_detail
-from manager.operations.fleet.contact import sync
-from manager.operations.fleet.state_reasons import LONGEST, reason_of
+from manager.operations.fleet.sync_state import LONGEST, reason_of
 from shared.messages import LANGUAGES, Message, codes, message_of_row, render, row_of_message
 from shared.wire.sync import SyncRequest
 from shared.wire.sync_json import read_message
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import World
 
 KNOWN = "agent.test"
@@ -25,7 +25,7 @@ SENTENCE = "a sentence of the agent"
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a code of agents, whatever the catalogue has."""
-    monkeypatch.setattr(state_reasons, "_known", lambda: frozenset((*codes(), KNOWN)))
+    monkeypatch.setattr(sync_state, "_known", lambda: frozenset((*codes(), KNOWN)))
 
 
 def request(message: Any, reason: str = SENTENCE) -> SyncRequest:

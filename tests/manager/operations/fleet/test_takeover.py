@@ -8,7 +8,6 @@ import pytest
 
 from manager.db.engine import Database
 from manager.operations.fleet.agents import agent_detail, retire
-from manager.operations.fleet.contact import sync
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.hosts.hosts import import_hosts
@@ -16,6 +15,7 @@ from manager.operations.people.audit_log import audit_page
 from manager.operations.rounds.rounds import round_detail, start_round
 from shared.messages import Message
 from tests.manager.operations.fleet.test_contact import H1, crawling, owner_of
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import ADMIN, World
 
 pytestmark = pytest.mark.scenario

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from manager.app.alerts.alerts import alert_desk
 from manager.db.engine import Database
 from manager.db.health import alerts
 from manager.operations.actor import CLOCK, note
 from manager.operations.health.alert_events import first_key
-from manager.operations.health.alert_rules import Limits
-from manager.operations.health.alert_views import OngoingAlert, current_alerts
+from manager.operations.health.alert_views import AlertDesk, OngoingAlert, current_alerts
 from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.silences import add_window, end_quiet, silence
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.people.audit_log import audit_page
 from manager.settings import read_settings
 from shared.messages import Message, codes, render
+from tests.manager.operations.health.no_alerts import OFF
 from tests.manager.operations.world import ADMIN, World
 
-OFF = Limits(0, 0, 0, 0, 0, 0, 0)
 HOUR_MS = 3_600_000
 
 
@@ -31,14 +29,15 @@ def happen(world: World, action: str, *subjects: str, **detail: object) -> None:
 
 def told(world: World) -> list[Notification]:
     seen = system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
-    return notifications(world.db, seen, [], OFF, 3600, world.now_ms)
+    return notifications(world.db, seen, [], OFF, world.now_ms)
 
 
 def shown(world: World, tmp_path: Path) -> list[OngoingAlert]:
     def standing() -> object:
         return system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
 
-    desk = alert_desk(read_settings(tmp_path), standing, list, list, [])  # type: ignore[arg-type]
+    settings = read_settings(tmp_path).alerts
+    desk = AlertDesk(standing, list, list, settings, [])  # type: ignore[arg-type]
     return current_alerts(world.db, desk, world.now_ms).troubles
 
 

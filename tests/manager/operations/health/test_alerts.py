@@ -17,8 +17,7 @@ from manager.db.releases.releases import AgentReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import note_alone
 from manager.operations.alert import Alert
-from manager.operations.health.agent_alerts import agent_alerts
-from manager.operations.health.alert_rules import Expiry, Limits, alerts_of
+from manager.operations.health.alert_rules import Expiry, agent_alerts, alerts_of
 from manager.operations.health.alerts import Notification, due, notifications
 from manager.operations.health.silences import (
     add_window,
@@ -38,31 +37,33 @@ from manager.operations.identity.managers import (
 from manager.operations.people.audit_log import audit_page
 from manager.operations.releases.rollouts import halt, roll_out
 from manager.operations.releases.update_reports import report_update
+from manager.settings import AlertSettings
 from shared.errors import FormatError
 from shared.messages import Message
+from tests.manager.operations.health.no_alerts import OFF
 from tests.manager.operations.world import ADMIN, World
 
-OFF = Limits(0, 0, 0, 0, 0, 0, 0)
 DAY_S = 86_400
 DAY_MS = 86_400_000
-LIMITS = Limits(
-    late_s=60,
-    manager_s=600,
-    moves_a_day=10,
+LIMITS = replace(
+    OFF,
+    agent_late_s=60,
+    manager_silence_s=600,
+    moves_per_day=10,
     disk_bytes=1000,
     expiry_days=21,
     round_days=14,
     backup_days=3,
 )
-RESEND_S = 3600.0
+RESEND_S = OFF.repeat_interval_s
 
 
 def standing(world: World) -> SystemFigures:
     return system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
 
 
-def told(world: World, limits: Limits = LIMITS) -> list[Notification]:
-    return notifications(world.db, standing(world), [], limits, RESEND_S, world.now_ms)
+def told(world: World, limits: AlertSettings = LIMITS) -> list[Notification]:
+    return notifications(world.db, standing(world), [], limits, world.now_ms)
 
 
 def told_keys(database: Database) -> list[str]:
@@ -113,7 +114,7 @@ def test_a_folder_that_is_away_is_a_trouble_and_hides_no_other(
 
     def told_of(folder: Path, now_ms: int) -> list[Notification]:
         seen = system_figures_of(database, folder, world.policy, now_ms)
-        return notifications(database, seen, [], LIMITS, RESEND_S, now_ms)
+        return notifications(database, seen, [], LIMITS, now_ms)
 
     (begun,) = told_of(tmp_path / "away", world.now_ms)
     assert (begun.key, begun.state) == ("disk:", "begun")
@@ -264,9 +265,9 @@ def test_what_was_never_done_is_told_from_the_first_agent_on(database: Database)
     """A backup, and a round where there are hosts; the first of each ends it, and so does 0."""
     world = World(database)
     world.join("a")
-    limits = replace(LIMITS, late_s=0)
+    limits = replace(LIMITS, agent_late_s=0)
 
-    def found(limits: Limits) -> dict[str, str]:
+    def found(limits: AlertSettings) -> dict[str, str]:
         made = alerts_of(standing(world), 0, [], {}, limits, world.now_ms)
         return {one.key: str(one.message) for one in made if one.key in ("round:", "backup:")}
 
@@ -293,7 +294,7 @@ def test_an_agent_that_calls_and_is_amiss_is_told_after_hours(database: Database
     """Idle with work, a full disk, a wrong clock, reports that wait: each with its own key."""
     world = World(database)
     world.join("a")
-    limits = replace(OFF, agent_s=6 * 3600)
+    limits = replace(OFF, agent_problem_s=6 * 3600)
 
     def look_on(hours: float, **changed: int) -> list[tuple[str, str]]:
         world.wait(hours * 3600)
@@ -431,14 +432,14 @@ def test_an_idle_agent_that_sleeps_is_neither_over_nor_begun_anew(database: Data
     """Awake some hours each night, and fetching nothing: told once, and over when it fetches."""
     world = World(database)
     world.join("a")
-    limits = replace(OFF, agent_s=6 * 3600)
+    limits = replace(OFF, agent_problem_s=6 * 3600, repeat_interval_s=0)
     (one,) = standing(world).views
 
     def night(state: LivenessState, hours: float, *, wrong: bool) -> list[tuple[str, str]]:
         world.leap(hours * 3600)
         said = replace(one.liveness, state=state, attention=wrong)
         seen = replace(standing(world), views=[replace(one, liveness=said)])
-        made = notifications(database, seen, [], limits, 0, world.now_ms)
+        made = notifications(database, seen, [], limits, world.now_ms)
         return [(message.key, message.state) for message in made]
 
     idle, asleep, working = (LivenessState.IDLE, LivenessState.ASLEEP, LivenessState.WORKING)

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from manager.db.engine import Database
-from manager.operations.fleet.contact import sync
-from manager.operations.health.alert_rules import Limits
 from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.few_hosts import (
     FewCode,
@@ -24,17 +22,20 @@ from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, rec
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.hosts.name_lookups import look_up_again
 from manager.operations.rounds.rounds import start_round
+from manager.settings import AlertSettings
 from shared.messages import Message
 from shared.naming import HostFailure
+from tests.manager.operations.health.no_alerts import OFF
 from tests.manager.operations.rounds.test_unit_failures import HOSTS, claim, crawling, unit
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import ADMIN, World
 
-LIMITS = replace(Limits(0, 0, 0, 0, 0, 0, 0), hosts_share=0.5)
+LIMITS = replace(OFF, min_reachable_share=0.5)
 
 
-def told(world: World, limits: Limits = LIMITS) -> list[Notification]:
+def told(world: World, limits: AlertSettings = LIMITS) -> list[Notification]:
     seen = system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
-    return notifications(world.db, seen, [], limits, 3600.0, world.now_ms)
+    return notifications(world.db, seen, [], limits, world.now_ms)
 
 
 def look_up(world: World, *, good: int) -> None:
@@ -140,7 +141,7 @@ def test_an_alert_of_an_agent_begins_and_is_over(database: Database) -> None:
     (begun,) = told(world)
     assert (begun.key, begun.state) == ("agent-names:a", "begun")
     assert "of them 3: no answer from a name server in time" in str(begun.message)
-    assert told(world, replace(LIMITS, hosts_share=0.25))[0].state == "over"
+    assert told(world, replace(LIMITS, min_reachable_share=0.25))[0].state == "over"
     world.run()
     start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
     world.run()

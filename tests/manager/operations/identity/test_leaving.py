@@ -14,16 +14,18 @@ from manager.db.engine import Database
 from manager.errors import PlainAgentError
 from manager.operations.actor import Actor
 from manager.operations.fleet.agents import agent_detail, list_agents, order_command
-from manager.operations.fleet.contact import is_restart, subscribe, sync, unsubscribe
-from manager.operations.health.alert_rules import Limits, alerts_of
+from manager.operations.fleet.contact import is_restart, subscribe, unsubscribe
+from manager.operations.health.alert_rules import alerts_of
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.people.audit_log import audit_page
 from shared.wire.sync import Capacity
+from tests.manager.operations.health.no_alerts import OFF
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import World
 
 HOUR_S = 3600
-LIMITS = Limits(1, 0, 0, 0, 0, 0, 0)
+LIMITS = replace(OFF, agent_late_s=1)
 
 
 def left(database: Database, *, plain: bool) -> World:

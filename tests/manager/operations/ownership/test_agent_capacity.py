@@ -10,11 +10,11 @@ import pytest
 from manager.db.engine import Database
 from manager.db.ownership import rights
 from manager.operations.fleet.agents import agent_detail
-from manager.operations.fleet.contact import sync
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.planning.plans import make_plan, plan_detail
 from manager.operations.rounds.rounds import start_round
 from shared.wire.sync import Capacity, DayHours
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import ADMIN, POLICY, World
 
 NIGHT = Capacity(weekday=((120, 480),), weekend=((120, 480),), zone="Asia/Tokyo", parallel_hosts=50)

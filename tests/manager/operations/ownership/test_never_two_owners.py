@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 from manager.db.engine import Database
 from manager.errors import ConflictError
 from manager.operations.fleet.agents import retire
-from manager.operations.fleet.contact import subscribe, sync, unsubscribe
+from manager.operations.fleet.contact import subscribe, unsubscribe
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_merge import merge_host
 from manager.operations.hosts.host_split import split_host
@@ -41,6 +41,7 @@ from manager.operations.rounds.rounds import (
 from shared.wire.sync import SyncRequest
 from tests.manager.operations.big_host import know_directories
 from tests.manager.operations.discovered import record_discovered
+from tests.manager.operations.syncs import sync
 from tests.manager.operations.world import ADMIN, World
 
 NAMES = ("a", "b", "c")

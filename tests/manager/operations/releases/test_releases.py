@@ -11,7 +11,6 @@ from tuf.api.metadata import Timestamp
 
 from manager.db.engine import Database
 from manager.errors import ConflictError, ForbiddenError, NotFoundError, TooOldError
-from manager.operations.fleet.sync import sync
 from manager.operations.identity.enrolment import AgentIdentity, enrol, issue_join_token
 from manager.operations.people.audit_log import audit_page
 from manager.operations.releases.offer_snapshots import ShownOffer, offer_of, read_offer
@@ -42,6 +41,7 @@ from shared.errors import FormatError
 from shared.wire.names import hash_of_key, new_key
 from shared.wire.sync import SyncAnswer, SyncRequest
 from tests.ceremony import Ceremony, version_of
+from tests.manager.operations.syncs import sync
 from tests.manager.running import LOCAL, Clock
 
 DAY_MS = 86_400_000

@@ -111,7 +111,7 @@ def test_an_older_backup_finds_what_came_since(data: Path, tmp_path: Path) -> No
         identity = identity_by_id(prsm.manager.db, 1)
         body = segment_bytes([page("http://www.example.jp/later")])
         name = "x-20261123000000-00003-a.example.warc.gz"
-        prsm.manager.segments.accept(identity, arrived(data, body, name))
+        prsm.manager.archive.intake.accept(identity, arrived(data, body, name))
     since = tables(data)
     shutil.copy(tmp_path / "older.sqlite", data / "prsm.sqlite")
     done = told(data)
@@ -119,7 +119,7 @@ def test_an_older_backup_finds_what_came_since(data: Path, tmp_path: Path) -> No
     assert (done["id_from"], done["new_agents"], done["missing_count"]) == ("", 0, 0)
     assert tables(data) == since
     with running(data) as prsm:
-        outcome = prsm.manager.segments.accept(identity, arrived(data, body, name))
+        outcome = prsm.manager.archive.intake.accept(identity, arrived(data, body, name))
         assert getattr(outcome, "repeated", False)
 
 

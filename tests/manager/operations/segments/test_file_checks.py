@@ -78,7 +78,7 @@ def segment(prsm: Running, number: int = 0) -> SegmentRow:
 
 def files_of(prsm: Running) -> dict[str, Path]:
     row = segment(prsm)
-    path = prsm.manager.store.path(row.key)
+    path = prsm.manager.archive.store.path(row.key)
     assert path is not None
     index = prsm.manager.layout.index_file(row.key)
     return {"segment": path, "index": index, "cdxj": index.with_suffix(".cdxj")}
@@ -138,7 +138,7 @@ def test_what_is_no_file_is_found_and_replaced(tmp_path: Path, kind: str, instea
         assert (progress.running, progress.last_files) == (False, 3)
         if kind == "segment":
             again = arrived(tmp_path, segment_bytes(PAGES, NAME), NAME)
-            assert NAME in str(prsm.manager.segments.accept(agent.identity, again).said)
+            assert NAME in str(prsm.manager.archive.intake.accept(agent.identity, again).said)
         assert path.read_bytes() == whole
         assert list_problems(prsm.manager.db) == []
         if instead == "folder":  # somebody's files may be in it
@@ -289,15 +289,15 @@ def test_a_damaged_segment_is_told_asked_for_and_replaced(tmp_path: Path, damage
             manager.db, manager.parts, agent.identity, asked, manager.settings.collection, START_MS
         )
         assert row.state == "receiving"
-        assert manager.segments.known(agent.identity, again.sha256) is None
-        outcome = manager.segments.accept(agent.identity, again)
+        assert manager.archive.intake.known(agent.identity, again.sha256) is None
+        outcome = manager.archive.intake.accept(agent.identity, again)
         assert NAME in str(outcome.said)
         assert path.read_bytes() == whole
         assert segment(prsm) == before
         assert list_problems(manager.db) == []
         assert file_alerts(manager.db) == []
         assert codes(prsm, deep=True) == set()
-        assert manager.segments.known(agent.identity, again.sha256) is not None
+        assert manager.archive.intake.known(agent.identity, again.sha256) is not None
 
 
 def test_a_damaged_index_is_made_again_from_its_segment(tmp_path: Path) -> None:
@@ -325,12 +325,12 @@ def test_a_divided_segment_is_replaced_by_its_part(tmp_path: Path) -> None:
         pages = [page(), page("http://stranger.example/")]
         collected(prsm, agent, pages, NAME)
         before = [segment(prsm, 0), segment(prsm, 1)]
-        path = prsm.manager.store.path(before[0].key)
+        path = prsm.manager.archive.store.path(before[0].key)
         assert path is not None
         DAMAGES["missing"](path)
         scrubber(prsm).run()
         assert [one.subject for one in list_problems(prsm.manager.db)] == [before[0].name]
-        prsm.manager.segments.accept(
+        prsm.manager.archive.intake.accept(
             agent.identity, arrived(tmp_path, segment_bytes(pages, NAME), NAME)
         )
         assert [segment(prsm, 0), segment(prsm, 1)] == before
@@ -348,7 +348,7 @@ def test_what_was_excluded_since_does_not_come_back_with_a_repair(tmp_path: Path
         DAMAGES["missing"](path)
         scrubber(prsm).run()
         exclude_host(prsm.manager.db, OTHER, "asked to", LOCAL, START_MS)
-        prsm.manager.segments.accept(
+        prsm.manager.archive.intake.accept(
             agent.identity, arrived(tmp_path, segment_bytes(pages, NAME), NAME)
         )
         with prsm.manager.db.read() as tx:

@@ -218,7 +218,7 @@ def test_an_index_without_its_segment(prsm: Running, tmp_path: Path) -> None:
 
 def test_an_arrival_makes_an_old_file_new(prsm: Running, tmp_path: Path) -> None:
     """The same bytes come again while they lie there unnamed: their row is on its way."""
-    store = prsm.manager.store
+    store = prsm.manager.archive.store
     (first, *_) = list(store.listed())
     file = arrived(tmp_path, b"x")
     before = (tmp_path / "archive/segments" / first[0]).stat().st_mtime_ns
@@ -295,7 +295,7 @@ def test_a_damaged_segment_holds_no_take_down_up(tmp_path: Path, damage: str) ->
         with manager.db.read() as tx:
             first = archive_withdrawals.to_rewrite(tx)
         assert first is not None
-        path = manager.store.path(first.key)
+        path = manager.archive.store.path(first.key)
         assert path is not None
         DAMAGES[damage](path, manager.layout.index_file(first.key))
         assert manager.archive.compact() == (2, 0)

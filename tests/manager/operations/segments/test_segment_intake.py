@@ -47,7 +47,7 @@ def test_a_good_segment_is_kept_as_it_is(tmp_path: Path) -> None:
         assert not got.file.path.exists()
         (segment,) = segments(prsm)
         assert (segment.name, segment.kind, segment.state) == (NAME, "public", "current")
-        with prsm.manager.store.open(segment.key) as file:
+        with prsm.manager.archive.store.open(segment.key) as file:
             data = file.read()
         assert data == segment_bytes(pages, NAME)
         assert segment.sha256 == hashlib.sha256(data).hexdigest()
@@ -72,12 +72,12 @@ def test_a_repeat_is_answered_as_before(tmp_path: Path) -> None:
         hold(prsm, agent, HOST)
         collected(prsm, agent, [page()], NAME)
         again = arrived(tmp_path, segment_bytes([page()], NAME), "other.warc.gz")
-        outcome = prsm.manager.segments.accept(agent.identity, again)
+        outcome = prsm.manager.archive.intake.accept(agent.identity, again)
         assert isinstance(outcome, Accepted)
         assert (outcome.repeated, outcome.name) == (True, NAME)
         assert not again.path.exists()
         assert len(prsm.files("archive/segments")) == 1
-        assert prsm.manager.segments.known(agent.identity, again.sha256) == outcome
+        assert prsm.manager.archive.intake.known(agent.identity, again.sha256) == outcome
 
 
 def test_strangers_are_set_apart(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_strangers_are_set_apart(tmp_path: Path) -> None:
         assert (apart.kind, apart.captures) == ("quarantined", 1)
         assert public.name == NAME.replace(".warc.gz", "-r1.warc.gz")
         for segment in (public, apart):
-            path = prsm.manager.store.path(segment.key)
+            path = prsm.manager.archive.store.path(segment.key)
             assert path is not None
             assert verify_segment(path, segment.sha256).captures == segment.captures
         assert [row["reason"] for row in rows(prsm, apart)] == ["stranger"]
@@ -156,16 +156,18 @@ def test_damage_is_refused(tmp_path: Path) -> None:
         agent = prsm.agent()
         hold(prsm, agent, HOST)
         data = segment_bytes([page()])
-        cut = prsm.manager.segments.accept(agent.identity, arrived(tmp_path, data[:-3]))
+        cut = prsm.manager.archive.intake.accept(agent.identity, arrived(tmp_path, data[:-3]))
         assert isinstance(cut, Refused)
         assert "offset" in str(cut.said)
         wrong = arrived(tmp_path, data)
         wrong = Arrived(wrong.path, wrong.name, "0" * 64, wrong.size_bytes)
-        told = prsm.manager.segments.accept(agent.identity, wrong)
+        told = prsm.manager.archive.intake.accept(agent.identity, wrong)
         assert isinstance(told, Refused)
         assert "SHA-256" in str(told.said)
         for name in ("../x.warc.gz", "x.zip", "a/b.warc.gz", "a\n.warc.gz", ".warc.gz"):
-            named = prsm.manager.segments.accept(agent.identity, arrived(tmp_path, data, name))
+            named = prsm.manager.archive.intake.accept(
+                agent.identity, arrived(tmp_path, data, name)
+            )
             assert isinstance(named, Refused)
             assert named.said.code == "segments.bad_name"
         assert prsm.files("archive") == prsm.files("spool") == []
@@ -216,10 +218,10 @@ def test_what_fails_is_taken_later(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with monkeypatch.context() as patched:
             patched.setattr(archive, "add_arrival", dies_with(BusyError("gone")))
             with pytest.raises(BusyError):
-                prsm.manager.segments.accept(agent.identity, file)
+                prsm.manager.archive.intake.accept(agent.identity, file)
         assert file.path.exists()
         assert prsm.files("spool") == []
-        assert isinstance(prsm.manager.segments.accept(agent.identity, file), Accepted)
+        assert isinstance(prsm.manager.archive.intake.accept(agent.identity, file), Accepted)
 
 
 def dies_with(error: Exception) -> object:

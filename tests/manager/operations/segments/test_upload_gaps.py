@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.operations.segments.upload_gaps import (
+from manager.operations.segments.upload_bytes import (
     filled,
     missing_bytes,
     offset_of,

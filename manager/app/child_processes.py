@@ -1,8 +1,9 @@
-"""Compute large plans in a child process: a plan of seconds must not block all requests.
+"""Compute large plans and train the distance model in child processes.
 
-Invariant: the child has no database handle. Small problems are solved here; a child costs a second
-to start, more than their solution. A comparison has a separate child, which is killed when its
-time is over, so that it never delays a plan; it ends with the manager, too.
+A plan of seconds, or a training of a minute, must not block all requests. Invariant: a child has no
+database handle. Small problems are solved here; a child costs a second to start, more than their
+solution. A comparison of plans has a separate child, which is killed when its time is over, so that
+it never delays a plan; it ends with the manager, too. A training's child ends after it.
 """
 
 from __future__ import annotations
@@ -19,10 +20,17 @@ from typing import Final
 from manager.balancing.balancers import Compared, Options, make_plan, prospects
 from manager.balancing.plan import Plan
 from manager.balancing.problem import Problem
-from manager.intake.workers.workers import Workers
+from manager.distance.training_data import TrainingData, TrainingResult, train
+from manager.intake.workers.workers import Limits, Workers
 from manager.operations.planning.planners import InProcessPlanner, too_late
 
-__all__ = ["ChildPlanner"]
+__all__ = ["ChildPlanner", "ChildTrainer"]
+
+SMALL_PROBES: Final = 2_000
+"""Probes that a model is trained on in tens of milliseconds."""
+
+LIMITS: Final = Limits(memory_bytes=2_000_000_000, cpu_s=600.0)
+"""Many times what the probes of 10,000 agents need."""
 
 SMALL_CELLS: Final = 200_000
 """Agents times units that are solved in tens of milliseconds."""
@@ -104,3 +112,27 @@ def _end_with_parent() -> None:
     assert parent is not None
     wait([parent.sentinel])
     os._exit(1)
+
+
+class ChildTrainer:
+    """A trainer for `ModelTraining`; any thread may call it."""
+
+    def __init__(self, limits: Limits = LIMITS) -> None:
+        self._workers = Workers(1, limits)
+
+    def __call__(self, training_data: TrainingData) -> TrainingResult | None:
+        """Return the trained model. Raises BusyError where the child died."""
+        if len(training_data.probes.agent) <= SMALL_PROBES:
+            return train(training_data)
+        try:
+            return self._workers.run_here(train, training_data)
+        finally:
+            self._workers.rest()
+
+    def end(self) -> None:
+        """Kill the child at once, in the middle of its work."""
+        self._workers.end()
+
+    def close(self) -> None:
+        """End the child."""
+        self._workers.close()

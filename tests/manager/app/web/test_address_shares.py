@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from manager.app.web.connection_shares import make_room
+from manager.app.web.address_shares import make_room
 
 
 @dataclass(eq=False)
