@@ -29,7 +29,7 @@ from manager.distance.training_data import train
 from manager.errors import BusyError
 from manager.intake.logs.log_intake import LogIntake
 from manager.intake.messages.discovery_intake import DiscoveredIntake
-from manager.intake.uploads.file_acceptance import Acceptance, SegmentIntake
+from manager.intake.uploads.file_acceptance import Acceptance
 from manager.intake.uploads.pull import SegmentPull
 from manager.intake.workers.body_job import Reader
 from manager.naming import Names

@@ -28,7 +28,7 @@ from manager.operations.hosts.typed_hosts import reversed_domain, typed_host
 from manager.operations.ownership.pins import Pin, pins_shown
 from manager.operations.planning.distance_views import DistanceView, distances_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.errors import Fault, FormatError, check_choice
+from shared.errors import Fault, FormatError
 from shared.frozen import frozen
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 
 from manager.errors import require_choice
 from manager.store.logs.log_search import LineFilter
-from shared.errors import FormatError, check_choice
+from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = ["KINDS", "Wanted", "line_filter", "read_moment"]

@@ -29,7 +29,7 @@ from manager.operations.people.login_throttle import (
     require_no_pause,
     source_of,
 )
-from shared.errors import FormatError, about_field, check_choice
+from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key
 
