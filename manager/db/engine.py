@@ -14,7 +14,7 @@ import copy
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -164,6 +164,15 @@ class Database:
         self._check: Callable[[Transaction], None] | None = None
         self.figures = FigureCache()
         self.host_names = HostNames()
+
+    def figure(self, key: Hashable, count: Callable[[Transaction], T]) -> T:
+        """Return a figure that may be minutes old (`figure_cache`). count: reads it."""
+
+        def read() -> T:
+            with self.read() as tx:
+                return count(tx)
+
+        return self.figures.get(key, read)
 
     def fenced(self, check: Callable[[Transaction], None]) -> Self:
         """Return the same database for who may write only while a check raises nothing.

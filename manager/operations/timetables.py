@@ -115,13 +115,7 @@ class Timetable(Generic[Row]):
             raise NotFoundError("schedules.unknown", number=number, see=self.see)
         return row
 
-    def run_now(
-        self,
-        tx: Transaction,
-        number: int,
-        now_ms: int,
-        act: Act[Row],
-    ) -> None:
+    def run_now(self, tx: Transaction, number: int, now_ms: int, act: Act[Row]) -> None:
         """Do what a schedule says before its time, which stays. act: as of `run_due`.
 
         Raises NotFoundError, and what `act` does.
@@ -174,7 +168,7 @@ class Timetable(Generic[Row]):
 
 
 def _columns(line: Crontab, actor: Actor, now_ms: int) -> dict[str, Any]:
-    """Return the columns of a schedule that are the same for all uses."""
+    """Return the columns that each schedule has."""
     return {
         "crontab": line.text,
         "zone": line.zone.key,
