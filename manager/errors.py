@@ -28,7 +28,7 @@ one. The `code` of an answer is the fault, or else the code of the message.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -58,8 +58,6 @@ __all__ = [
     "UnknownFieldError",
     "UnknownKeyError",
     "UnsupportedTypeError",
-    "require_choice",
-    "require_sort",
 ]
 
 
@@ -259,20 +257,3 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
     alike = {each.replace("-", "_").lower(): each for each in known}
     found = get_close_matches(name.replace("-", "_").lower(), alike, n=1, cutoff=0.5)
     return alike[found[0]] if found else None
-
-
-def require_choice(name: str, value: str, known: Collection[str], field: str = "") -> None:
-    """Raise FormatError unless a value is one of some, of which messages show no empty one.
-
-    name: what it is a value of. field: of the form or call that holds it; empty: it is not named.
-    """
-    if value not in known:
-        shown = tuple(filter(None, known))
-        unknown = FormatError("general.unknown_choice", name=name, value=value[:40], known=shown)
-        raise unknown.about(field)
-
-
-def require_sort(sort: str, known: Collection[str]) -> None:
-    """Raise FormatError unless a list can be sorted so; `-` before a name: descending."""
-    if sort.removeprefix("-") not in known:
-        require_choice("sort", sort, tuple(known))

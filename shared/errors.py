@@ -16,7 +16,7 @@ sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Self
@@ -34,6 +34,7 @@ __all__ = [
     "SettingError",
     "UrlError",
     "about_field",
+    "check_choice",
 ]
 
 
@@ -178,6 +179,12 @@ class UrlError(_FaultError):
 
     kind = "not_a_url"
     fault: str = Fault.NOT_A_URL
+
+
+def check_choice(name: str, value: str, known: Collection[str]) -> None:
+    """Raise FormatError where the value of a field is none of those that are known."""
+    if value not in known:
+        raise FormatError("general.unknown_choice", name=name, value=value[:40], known=tuple(known))
 
 
 class LimitError(_FaultError):

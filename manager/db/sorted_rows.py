@@ -6,17 +6,17 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, Generic, TypeVar
 
 import sqlalchemy as sa
 
 from manager.db.engine import Database, Transaction, chunks
-from manager.errors import require_sort
+from shared.errors import check_choice
 from shared.frozen import frozen
 
-__all__ = ["SortedRows"]
+__all__ = ["SortedRows", "check_sort"]
 
 PAGE_MOST: Final = 1000
 ROWS_AT_ONCE: Final = 500
@@ -74,7 +74,13 @@ class SortedRows(Generic[T]):
         return sa.select(*(self.number.table.c[field.name] for field in fields(self.kind)))  # type: ignore[arg-type]
 
     def _order(self, sort: str) -> tuple[sa.ColumnElement[Any], ...]:
-        require_sort(sort, self.sorts)
+        check_sort(sort, self.sorts)
         column = self.sorts[sort.removeprefix("-")]
         ordered = column.desc() if sort.startswith("-") else column.asc()
         return column.is_(None), ordered, self.number.desc()
+
+
+def check_sort(sort: str, known: Collection[str]) -> None:
+    """Raise FormatError unless rows can be sorted so; `-` before a name: descending."""
+    if sort.removeprefix("-") not in known:
+        check_choice("sort", sort, known)

@@ -70,12 +70,12 @@ class Tally:
     def outcome(self) -> Imported:
         """Return the outcome as people see it."""
         return Imported(
-            self.new,
-            self.start_pages + self.inside,
-            self.known,
-            [(one.line, one.reason) for one in self.refused],
-            self.refused_count,
-            self.refused,
+            new=self.new,
+            start_pages=self.start_pages + self.inside,
+            known=self.known,
+            refused=[(one.line, one.reason) for one in self.refused],
+            refused_count=self.refused_count,
+            refused_lines=self.refused,
         )
 
 

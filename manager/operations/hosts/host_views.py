@@ -22,13 +22,13 @@ from manager.db.ownership.pins import Ban
 from manager.db.ownership.rights import RightRow
 from manager.db.planning import probes
 from manager.db.planning.probes import OrderRow
-from manager.errors import require_choice, require_sort
+from manager.db.sorted_rows import check_sort
 from manager.operations.hosts.idle_hosts import host_named
 from manager.operations.hosts.typed_hosts import reversed_domain, typed_host
 from manager.operations.ownership.pins import Pin, pins_shown
 from manager.operations.planning.distance_views import DistanceView, distances_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.errors import Fault, FormatError
+from shared.errors import Fault, FormatError, check_choice
 from shared.frozen import frozen
 
 __all__ = [
@@ -172,13 +172,14 @@ def _every_host(
 
 
 def _column(sort: str) -> str:
-    require_sort(sort, host_views.SORTS)
+    check_sort(sort, host_views.SORTS)
     return sort.removeprefix("-")
 
 
 def _readings(where: HostFilter) -> list[tuple[HostWanted, Reading]]:
     """Return the meanings of a filter, the first that finds a host counts; at least one."""
-    require_choice("state", where.state, ("", *STATES))
+    if where.state:
+        check_choice("state", where.state, STATES)
     given = HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
     if not where.search:
         return [(given, "")]
@@ -196,13 +197,8 @@ def _readings(where: HostFilter) -> list[tuple[HostWanted, Reading]]:
 
 def count_hosts(db: Database) -> dict[str, int]:
     """Return how many hosts are in each state, 0 too; may be a cached figure."""
-    counted = db.figures.get("hosts by state", lambda: _count_hosts(db))
+    counted = db.figure("hosts by state", host_views.count_by_state)
     return {state: counted.get(state, 0) for state in STATES}
-
-
-def _count_hosts(db: Database) -> dict[str, int]:
-    with db.read() as tx:
-        return host_views.count_by_state(tx)
 
 
 def _reversed_prefix(domain: str) -> str:

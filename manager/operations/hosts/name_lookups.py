@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from manager.db.engine import Database, chunks
+from manager.db.engine import Database, Transaction, chunks
 from manager.db.hosts import addresses
 from manager.db.hosts.addresses import NameRow
 from manager.errors import ConflictError
@@ -99,17 +99,16 @@ def look_up_again(db: Database, key: str, actor: Actor, now_ms: int) -> ResolveA
 
 def resolutions(db: Database) -> Resolutions:
     """Return how the look-ups of all hosts went; may be a cached figure."""
-    return db.figures.get("resolutions", lambda: _resolutions(db))
+    return db.figure("resolutions", _resolutions)
 
 
-def _resolutions(db: Database) -> Resolutions:
-    with db.read() as tx:
-        counts = addresses.name_counts(tx)
-        failed: Counter[str] = Counter()
-        for _, failure, count in counts:
-            if failure:
-                failed[failure] += count
-        examples = {failure: addresses.unresolved(tx, failure, EXAMPLES) for failure in failed}
+def _resolutions(tx: Transaction) -> Resolutions:
+    counts = addresses.name_counts(tx)
+    failed: Counter[str] = Counter()
+    for _, failure, count in counts:
+        if failure:
+            failed[failure] += count
+    examples = {failure: addresses.unresolved(tx, failure, EXAMPLES) for failure in failed}
     return Resolutions(
         resolved=sum(n for how, failure, n in counts if how == "resolved" and not failure),
         waiting=sum(n for how, failure, n in counts if how == "new" and not failure),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
-from manager.errors import ConflictError
+from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.identity.agent_lookup import agent_named
 from shared.wire.positions import Position
 
 __all__ = ["place", "position_as_shown", "set_position"]
@@ -31,7 +30,9 @@ def set_position(
     (another person changed it meanwhile).
     """
     with db.write() as tx:
-        row = agent_named(tx, agent)
+        row = agents.by_name(tx, agent)
+        if row is None:
+            raise NotFoundError("general.unknown_agent", agent=agent[:80], see="agents")
         if shown not in (None, position_as_shown(row.latitude, row.longitude)):
             raise ConflictError("general.changed_meanwhile", names=(agent,))
         place(tx, row.id, agent, position, actor, now_ms)

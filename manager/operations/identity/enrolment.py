@@ -41,6 +41,7 @@ __all__ = [
     "AgentKind",
     "Enrolled",
     "JoinToken",
+    "agent_named",
     "authenticate",
     "enrol",
     "identity_by_id",
@@ -227,11 +228,11 @@ def identity_by_id(db: Database, agent_id: int) -> AgentIdentity:
     return _identity(row)
 
 
-def agent_named(tx: Transaction, name: str) -> AgentRow:
-    """Return the agent of a name. Raises NotFoundError."""
+def agent_named(tx: Transaction, name: str, see: str = "agents") -> AgentRow:
+    """Return the agent of a name. see: the command that lists agents. Raises NotFoundError."""
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
+        raise NotFoundError("general.unknown_agent", agent=name[:253], see=see)
     return row
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from manager.db.engine import Database
 from manager.db.logs import reports
 from manager.operations.actor import Actor, note_alone
-from manager.operations.identity.agent_lookup import agent_named
+from manager.operations.identity.enrolment import agent_named
 from manager.operations.logs.log_scratch import LogWorkspace
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.store import Contradiction, compare_logs

@@ -6,9 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, get_args
 
-from manager.errors import require_choice
 from manager.store.logs.log_search import LineFilter
-from shared.errors import FormatError
+from shared.errors import FormatError, check_choice
 from shared.frozen import frozen
 
 __all__ = ["KINDS", "Wanted", "line_filter", "read_moment"]
@@ -65,7 +64,8 @@ def line_filter(wanted: Wanted) -> LineFilter:
     """Return the filter of log lines. Raises FormatError."""
     name, below = _host(wanted.host.strip())
     low, high, no_answer = _status(wanted.status.strip().lower())
-    require_choice("kind", wanted.kind, ("", *KINDS))
+    if wanted.kind:
+        check_choice("kind", wanted.kind, KINDS)
     return LineFilter(
         name=name,
         below=below,

@@ -21,7 +21,7 @@ from manager.db.fleet import agents
 from manager.db.logs import reports
 from manager.db.logs.reports import ReportRow
 from manager.errors import BusyError
-from manager.operations.identity.agent_lookup import agent_named
+from manager.operations.identity.enrolment import agent_named
 from manager.operations.logs.log_filters import Wanted, line_filter
 from manager.operations.logs.log_times import line_time
 from manager.operations.request_senders import sender

@@ -25,7 +25,7 @@ from manager.distance.doubts import Claim, Doubt, Evidence, Fault, find_doubts
 from manager.distance.line_counts import find_line_doubt, with_right_lines
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
-from manager.operations.identity.agent_lookup import agent_named
+from manager.operations.identity.enrolment import agent_named
 from manager.operations.measurement.claim_samples import (
     FEW,
     EarlierClaim,

@@ -15,7 +15,7 @@ from manager.db.measurement import refetch_orders, refetch_pages
 from manager.db.measurement.refetch_orders import OrderRow
 from manager.db.measurement.refetch_pages import PageRow
 from manager.db.rounds import tick_clock
-from manager.operations.identity.agent_lookup import agent_named
+from manager.operations.identity.enrolment import agent_named
 from shared.frozen import frozen
 
 __all__ = [

@@ -1,8 +1,8 @@
 """Give an agent the rights that wait for it: probes, units that it owns, pages to fetch again.
 
 Invariant: in one group only one agent has rights at a time (the queries leave out groups in which
-another has any), so an address sees one robot. Rights go only to agents whose permit is valid: who
-is silent is given nothing to sit on.
+another has any), so an address sees one robot. Rights go only to agents whose permit is valid: a
+silent agent is given nothing to keep from others.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ def _probe_room(agent: AgentRow, policy: Policy) -> int:
 def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, policy: Policy) -> int:
     if room <= 0:
         return 0
+    pages = policy.probe_pages
     given = [
-        Grant(order.unit_id, order.group_id, "probe", order.round, policy.probe_pages)
+        Grant(order.unit_id, order.group_id, kind="probe", round=order.round, max_transfer=pages)
         for order in probes.waiting_for(tx, agent.id, room)
     ]
     rights.grant(tx, agent.id, given, now_ms)
@@ -100,7 +101,7 @@ def _grant_refetches(tx: Transaction, agent: AgentRow, now_ms: int, policy: Poli
         return 0
     number = rounds.last_number(tx)
     given = [
-        Grant(one.unit_id, one.group_id, "refetch", number, one.pages)
+        Grant(one.unit_id, one.group_id, kind="refetch", round=number, max_transfer=one.pages)
         for one in refetch_orders.waiting_for(tx, agent.id, room)
     ]
     rights.grant(tx, agent.id, given, now_ms)

@@ -21,7 +21,7 @@ from manager.db.ownership.pins import PinRow
 from manager.errors import ConflictError, NotFoundError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note, note_alone
-from manager.operations.identity.agent_lookup import agent_named
+from manager.operations.identity.enrolment import agent_named
 from manager.operations.ownership.pin_rules import (
     EffectivePins,
     absence_reason,

@@ -14,16 +14,10 @@ from typing import Final
 from manager.db.engine import Database
 from manager.db.people import api_tokens
 from manager.db.people.api_tokens import TokenRow
-from manager.errors import (
-    ConflictError,
-    ForbiddenError,
-    NotFoundError,
-    UnknownKeyError,
-    require_choice,
-)
+from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
 from manager.operations.actor import Actor, ActorKind, note
 from manager.operations.people.users import ROLES, user_named
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field, check_choice
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key, new_key
 
@@ -168,6 +162,7 @@ def _check(holder: Holder, name: str, role: str, days: int) -> None:
         raise ForbiddenError("people.token_creates_no_token", token=holder.token)
     if not _NAME.fullmatch(name):
         raise FormatError("people.token_bad_name", name=name[:80]).about("name")
-    require_choice("role", role, ROLES, field="role")
+    with about_field("role"):
+        check_choice("role", role, ROLES)
     if not 1 <= days <= MOST_DAYS:
         raise FormatError("people.token_days", days=days, most=MOST_DAYS).about("days")

@@ -13,13 +13,7 @@ from typing import Final, Literal
 from manager.db.engine import Database, Transaction
 from manager.db.people import api_tokens, users
 from manager.db.people.users import SessionUser, User, UserRow
-from manager.errors import (
-    ConflictError,
-    ForbiddenError,
-    NotFoundError,
-    UnknownKeyError,
-    require_choice,
-)
+from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
 from manager.operations.actor import Actor, note
 from manager.operations.people import passwords
 from manager.operations.people.known_devices import known_device, new_device
@@ -29,7 +23,7 @@ from manager.operations.people.login_throttle import (
     require_no_pause,
     source_of,
 )
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field, check_choice
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key
 
@@ -88,7 +82,7 @@ def add_user(db: Database, name: str, password: str, role: str, actor: Actor, no
     where the name is taken."""
     if not _NAME.fullmatch(name):
         raise FormatError("people.bad_name", name=name[:80]).about("name")
-    require_choice("role", role, ROLES, field="role")
+    _check_role(role)
     hashed = passwords.hashed(password)
     with db.write() as tx:
         if not users.add(tx, name, hashed, role, now_ms):
@@ -129,7 +123,7 @@ def set_role(
     shown: the role that the person saw. Raises NotFoundError, ConflictError where no administrator
     would be left, or the role differs from the shown one.
     """
-    require_choice("role", role, ROLES, field="role")
+    _check_role(role)
     with db.write() as tx:
         user = user_named(tx, name)
         if shown is not None and shown != user.role:
@@ -271,3 +265,8 @@ def _require_another_admin(tx: Transaction, name: str) -> None:
     }
     if admins == {name}:
         raise ConflictError("people.last_administrator", user=name).about("role")
+
+
+def _check_role(role: str) -> None:
+    with about_field("role"):
+        check_choice("role", role, ROLES)

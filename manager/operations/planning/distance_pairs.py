@@ -11,10 +11,11 @@ from manager.db.fleet import agents
 from manager.db.hosts import hosts
 from manager.db.measurement import distance_pairs
 from manager.db.measurement.distance_pairs import PairRow, PairWanted
-from manager.errors import NotFoundError, require_choice, require_sort
-from manager.operations.identity.agent_lookup import agent_named
+from manager.db.sorted_rows import check_sort
+from manager.errors import NotFoundError
+from manager.operations.identity.enrolment import agent_named
 from manager.operations.planning.requested_probes import DAYS_MOST
-from shared.errors import FormatError
+from shared.errors import FormatError, check_choice
 from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
@@ -90,10 +91,11 @@ def _every_pair(db: Database, parts: list[PairWanted], sort: str) -> Iterator[Pa
 
 
 def _check(where: PairFilter, sort: str) -> None:
-    require_sort(sort, PAIR_SORTS)
+    check_sort(sort, PAIR_SORTS)
     if sort.endswith("distance") and not (where.agent or where.host):
         raise FormatError("planning.distance_sort_too_wide")
-    require_choice("reached", where.reached, REACHED)
+    if where.reached:
+        check_choice("reached", where.reached, list(filter(None, REACHED)))
     older = where.older_days
     if older is not None and not 0 <= older <= DAYS_MOST:
         raise FormatError("planning.bad_age", days=older, most=DAYS_MOST)

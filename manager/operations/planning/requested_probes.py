@@ -17,7 +17,7 @@ from manager.db.planning import missing_probes, requested_probes
 from manager.db.rounds import rounds, tick_clock
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.identity.agent_lookup import agent_named
+from manager.operations.identity.enrolment import agent_named
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.probe_orders import budgets
 from manager.operations.policy import DEFAULT_POLICY, Policy

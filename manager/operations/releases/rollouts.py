@@ -20,12 +20,11 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.releases import releases
 from manager.db.releases.releases import AgentReleaseRow, ReleaseRow
-from manager.errors import ConflictError, NotFoundError, require_choice
+from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.identity.agent_lookup import agent_named
-from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.identity.enrolment import AgentIdentity, agent_named
 from manager.operations.releases.offer_snapshots import ShownOffer, check_shown
-from shared.errors import about_field
+from shared.errors import about_field, check_choice
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.versions import is_version, version_key
@@ -98,7 +97,8 @@ def roll_out(
     shown: the offer that the person saw; None: any. Raises NotFoundError, ConflictError (revoked;
     differs from the shown one), FormatError (no such ring).
     """
-    require_choice("ring", ring, RINGS, field="ring")
+    with about_field("ring"):
+        check_choice("ring", ring, RINGS)
     with db.write() as tx:
         row = _release(tx, version)
         if row.revoked_ms is not None:

@@ -12,10 +12,9 @@ from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.releases import releases, update_reports
 from manager.db.releases.update_reports import UpdateReportRow
-from manager.errors import require_choice
 from manager.operations.actor import note
-from manager.operations.identity.agent_lookup import agent_named
-from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.identity.enrolment import AgentIdentity, agent_named
+from shared.errors import check_choice
 from shared.messages import Message
 
 __all__ = ["OUTCOMES", "report_update", "update_reports_of"]
@@ -47,7 +46,7 @@ def report_update(
     at_ms: when it was first so, by the site's clock; 0: now. times: in a row before it could be
     told. Raises FormatError (no such outcome).
     """
-    require_choice("outcome", outcome, OUTCOMES)
+    check_choice("outcome", outcome, OUTCOMES)
     version, step, detail = version[:64], step[:64], detail[:TEXT_MOST]
     at_ms = min(at_ms, now_ms) if at_ms > 0 else now_ms
     told = {"version": version, "outcome": outcome, "step": step, "detail": detail}
