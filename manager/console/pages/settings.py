@@ -27,13 +27,9 @@ def _is_shown(one: ShownSetting, show: str) -> bool:
     return {"changed": not one.line.is_default, "secret": one.line.secret}.get(show, True)
 
 
-def _group(one: ShownSetting) -> str:
-    return one.line.name.partition(".")[0]
-
-
 def _groups(visit: Visit) -> list[str]:
-    found = map(shown_setting, setting_lines(visit.door.settings))
-    return list(dict.fromkeys(map(_group, found)))
+    names = (line.name.partition(".")[0] for line in setting_lines(visit.door.settings))
+    return list(dict.fromkeys(names))
 
 
 SETTINGS: Final[Table[ShownSetting]] = Table(
@@ -65,7 +61,13 @@ SETTINGS: Final[Table[ShownSetting]] = Table(
             lazy("any part of it"),
             lambda one: f"{one.line.name} {one.line.reason} {one.meaning}",
         ),
-        choice_filter("group", lazy("Group"), _groups, _group, about="first part of the name"),
+        choice_filter(
+            "group",
+            lazy("Group"),
+            _groups,
+            lambda one: one.line.name.partition(".")[0],
+            about="first part of the name",
+        ),
         Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all"), keeps=_is_shown),
     ),
     default_sort="name",
