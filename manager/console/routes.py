@@ -32,12 +32,7 @@ from manager.console.pages.planning import (
 )
 from manager.console.pages.releases import release_agents, release_files, releases
 from manager.console.pages.rounds import round_tables, rounds
-from manager.console.pages.segments import (
-    collection,
-    collection_orders,
-    trash,
-    withdrawn_hosts,
-)
+from manager.console.pages.segments import collection, collection_orders, trash, withdrawn_hosts
 from manager.console.requests.page import Page
 from manager.console.tables.table import Table, TablePage
 

@@ -28,17 +28,7 @@ from manager.operations.policy import Policy
 from manager.operations.transport import browser_of
 from shared.errors import FormatError, about_field
 
-__all__ = [
-    "BACK",
-    "CONFIRMED",
-    "CSRF",
-    "Visit",
-    "link",
-    "number",
-    "rank",
-    "share",
-    "whole_number",
-]
+__all__ = ["BACK", "CONFIRMED", "CSRF", "Visit", "link", "number", "rank", "share", "whole_number"]
 
 CSRF: Final = "csrf"
 CONFIRMED: Final = "confirmed"

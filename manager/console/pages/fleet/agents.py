@@ -35,11 +35,7 @@ from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.fleet.agent_summaries import GlanceRow
 from manager.db.identity.join_tokens import JoinTokenRow
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_column, agent_glances
-from manager.operations.fleet.agents import (
-    AgentView,
-    agent_views,
-    list_join_tokens,
-)
+from manager.operations.fleet.agents import AgentView, agent_views, list_join_tokens
 from manager.operations.rounds.rounds import list_rounds, round_detail
 from shared.frozen import frozen
 

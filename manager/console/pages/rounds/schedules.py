@@ -18,14 +18,7 @@ from manager.console.tables.table import Column
 from manager.db.rounds.schedules import Schedule
 from manager.operations.timetables import Scheduled, Timetable
 
-__all__ = [
-    "SCHEDULE_COLUMNS",
-    "edited",
-    "next_run",
-    "number_of",
-    "removed",
-    "too_many",
-]
+__all__ = ["SCHEDULE_COLUMNS", "edited", "next_run", "number_of", "removed", "too_many"]
 
 Row = TypeVar("Row", bound=Schedule)
 SCHEDULE_COLUMNS: Final[tuple[Column[Scheduled[Any]], ...]] = (
