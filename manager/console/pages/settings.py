@@ -33,7 +33,6 @@ def _groups(visit: Visit) -> list[str]:
 
 
 SETTINGS: Final[Table[ShownSetting]] = Table(
-    "settings",
     "/settings",
     "Settings",
     InMemory(lambda visit: map(shown_setting, setting_lines(visit.door.settings))),
@@ -73,7 +72,6 @@ SETTINGS: Final[Table[ShownSetting]] = Table(
     default_sort="name",
 )
 MANAGERS: Final[Table[ServingManager]] = Table(
-    "managers",
     "/settings/managers",
     "Managers of the database",
     InMemory(lambda visit: list_managers(visit.db).managers),
@@ -86,6 +84,7 @@ MANAGERS: Final[Table[ServingManager]] = Table(
         Column("last_sign_of_life", lambda one: one.seen_ms, lazy("Last heartbeat"), AGO),
         BUTTONS,
     ),
+    files="managers",
 )
 
 
@@ -123,5 +122,5 @@ def forget(visit: Visit) -> Response:
 PAGES: Final = (
     Page("POST", "/managers/forget", "admin", forget, form="/settings"),
     *SETTINGS.pages(show),
-    *MANAGERS.files(),
+    *MANAGERS.file_pages(),
 )

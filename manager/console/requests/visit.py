@@ -191,7 +191,9 @@ class Visit:
         response = HTMLResponse(text, status, {**self._address_of(values), **(headers or {})})
         if flash is not None:
             cookies.forget_flash(response, tls=self.tls)
-        self.keep_visit(response)
+        if self.new_visit:  # the login form's token depends on it
+            name = cookies.visit_cookie(tls=self.tls)
+            cookies.set_secret(response, name, self.new_visit, 86400, tls=self.tls)
         return response
 
     def _address_of(self, values: Mapping[str, Any]) -> dict[str, str]:
@@ -200,12 +202,6 @@ class Visit:
         if isinstance(listing, Listing) and self.request.headers.get("hx-target") == "list":
             return {"HX-Push-Url": listing.url()}
         return {}
-
-    def keep_visit(self, response: Response) -> None:
-        """Set a cookie for a visitor without a session; the login form's token depends on it."""
-        if self.new_visit:
-            name = cookies.visit_cookie(tls=self.tls)
-            cookies.set_secret(response, name, self.new_visit, 86400, tls=self.tls)
 
     def ask(
         self,

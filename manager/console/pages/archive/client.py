@@ -82,7 +82,6 @@ def _tokens(detail: ClientDetail, now_ms: int) -> list[Token]:
 
 
 TOKENS: Final[Table[Token]] = Table(
-    "client-tokens",
     "/client/tokens",
     "Tokens of a third party",
     InMemory(lambda visit: _tokens(_detail(visit, visit.query.get("name", "")), visit.now_ms)),
@@ -250,7 +249,7 @@ def enable(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/client", "viewer", show, query=("name",)),
-    *TOKENS.files(),
+    *TOKENS.file_pages(),
     Page("POST", "/client/token", "admin", issue, form="/client?name={name}"),
     Page("POST", "/client/revoke", "admin", revoke, form="/client?name={name}"),
     Page("POST", "/client/disable", "admin", disable, form="/client?name={name}"),

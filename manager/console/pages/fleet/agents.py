@@ -141,7 +141,6 @@ def _every(visit: Visit, listing: Listing) -> list[AgentLine]:
 
 
 AGENTS: Final[Table[AgentLine]] = Table(
-    "agents",
     "/agents",
     "Agents",
     OwnPage(_every),
@@ -261,7 +260,6 @@ AGENTS: Final[Table[AgentLine]] = Table(
     default_sort="name",
 )
 TOKENS: Final[Table[JoinTokenRow]] = Table(
-    "join-tokens",
     "/agents/join-tokens",
     "Unused join tokens",
     InMemory(lambda visit: list_join_tokens(visit.db, visit.now_ms)),
@@ -273,6 +271,7 @@ TOKENS: Final[Table[JoinTokenRow]] = Table(
         BUTTONS,
     ),
     role="admin",
+    files="join-tokens",
 )
 
 
@@ -305,5 +304,5 @@ def _newcomers(agents: list[AgentGlance], now_ms: int) -> list[GlanceRow]:
 
 PAGES: Final = (
     *AGENTS.pages(show),
-    *TOKENS.files(),
+    *TOKENS.file_pages(),
 )

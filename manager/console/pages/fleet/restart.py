@@ -81,7 +81,6 @@ def _every(visit: Visit, listing: Listing) -> list[AgentView]:
 
 
 RESTARTS: Final[Table[AgentView]] = Table(
-    "restart",
     "/restart",
     "Restarts and list limits of agents",
     OwnPage(_every),

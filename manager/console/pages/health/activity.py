@@ -126,7 +126,6 @@ def _rates(visit: Visit) -> list[Rate]:
 
 
 RATES: Final[Table[Rate]] = Table(
-    "activity",
     "/activity",
     "Fetched pages and bytes over time",
     InMemory(_rates),
@@ -139,6 +138,6 @@ RATES: Final[Table[Rate]] = Table(
     parameters=("range",),
 )
 PAGES: Final = (
-    *RATES.files(),
+    *RATES.file_pages(),
     Page("GET", "/activity/{which}.svg", "viewer", file, query=("range",)),
 )

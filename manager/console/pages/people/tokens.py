@@ -60,7 +60,6 @@ def _rows(visit: Visit) -> list[Token]:
 
 
 TOKENS: Final[Table[Token]] = Table(
-    "tokens",
     "/tokens",
     "Tokens for scripts",
     InMemory(_rows),

@@ -48,7 +48,6 @@ LAST_ADMIN: Final = Unable(
 
 
 USERS: Final[Table[User]] = Table(
-    "users",
     "/users",
     "Users",
     InMemory(lambda visit: list_users(visit.db)),
@@ -81,7 +80,6 @@ USERS: Final[Table[User]] = Table(
     role="admin",
 )
 SESSIONS: Final[Table[OpenSession]] = Table(
-    "user-sessions",
     "/user/sessions",
     "Sessions of a user",
     InMemory(lambda visit: list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)),
@@ -236,7 +234,7 @@ PAGES: Final = (
     Page("GET", "/new-user", "admin", show_new),
     Page("POST", "/new-user", "admin", add, form="/new-user"),
     Page("GET", "/user", "admin", show_user, query=("name",)),
-    *SESSIONS.files(),
+    *SESSIONS.file_pages(),
     Page("POST", "/user/role", "admin", change_role, form="/user?name={name}"),
     Page("POST", "/user/disable", "admin", disable, form="/user?name={name}"),
     Page("POST", "/user/enable", "admin", enable, form="/user?name={name}"),

@@ -105,7 +105,6 @@ def _line(row: ReleaseRow, fleet: Sequence[AgentOffer]) -> ReleaseLine:
 
 
 RELEASES: Final[Table[ReleaseLine]] = Table(
-    "releases",
     "/releases",
     "Releases",
     InMemory(lambda visit: _lines(list_releases(visit.db).releases, offers(visit.db))),

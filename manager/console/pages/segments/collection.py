@@ -56,7 +56,6 @@ def _percent(row: ListedTransfer) -> int:
 
 
 TRANSFERS: Final[Table[ListedTransfer]] = Table(
-    "transfers",
     "/collection",
     "Transfers of segments",
     ByCursor(
@@ -88,6 +87,7 @@ TRANSFERS: Final[Table[ListedTransfer]] = Table(
         Filter("state", lazy("State"), "words", STATES),
     ),
     default_sort="begun",
+    files="transfers",
 )
 
 

@@ -38,7 +38,6 @@ from manager.operations.timetables import Scheduled
 __all__ = ["ORDERS", "PAGES", "SCHEDULES"]
 
 SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
-    "collection-schedules",
     "/collection/schedules",
     "Schedules of the collection",
     InMemory(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
@@ -58,7 +57,6 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
 
 
 ORDERS: Final[Table[ListedOrder]] = Table(
-    "collection-orders",
     "/collection/orders",
     "Collection orders",
     ByCursor(
@@ -175,5 +173,5 @@ PAGES: Final = (
     *ORDERS.pages(show),
     Page("POST", "/collection/orders", "operator", ask_now, form="/collection"),
     Page("POST", "/collection/orders/cancel", "operator", cancel, form="/collection"),
-    *SCHEDULES.files(),
+    *SCHEDULES.file_pages(),
 )

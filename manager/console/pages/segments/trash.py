@@ -73,7 +73,6 @@ def _files(visit: Visit) -> Iterator[TrashFile]:
 
 
 FILES: Final[Table[TrashFile]] = Table(
-    "trash",
     "/trash/files",
     "Files in the trash",
     InMemory(_files),
@@ -85,6 +84,7 @@ FILES: Final[Table[TrashFile]] = Table(
         Column("changed", lambda one: one.changed_ms or None, lazy("Changed"), MOMENT),
     ),
     parameters=("day",),
+    files="trash",
 )
 
 
@@ -144,7 +144,7 @@ def adopt(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/trash", "viewer", show, query=("day",)),
-    *FILES.files(),
+    *FILES.file_pages(),
     Page("POST", "/trash/put-back", "admin", put_back, form="/trash"),
     Page("POST", "/trash/adopt", "admin", adopt, form="/trash"),
 )
