@@ -12,7 +12,7 @@ from manager.console import figures
 from manager.console.drawings.drawing import Drawing, Instant, drawing_file
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _
-from manager.console.messages.words import word
+from manager.console.messages.sentences import word
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import FIGURE, MOMENT

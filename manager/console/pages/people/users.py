@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.messages.disabled_reasons import Unable
-from manager.console.messages.words import word
+from manager.console.messages.sentences import word
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import choice_filter, text_filter

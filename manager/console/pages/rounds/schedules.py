@@ -10,8 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.listing import is_whole
-from manager.console.messages.sentences import sentence_of
-from manager.console.messages.words import run
+from manager.console.messages.sentences import run, sentence_of
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
 from manager.console.tables.table import Column
