@@ -120,10 +120,7 @@ def _user(visit: Visit, name: str) -> User:
 
 def show_user(visit: Visit) -> Response:
     """Show one user, where the user is logged in, and what can be changed."""
-    return _user_page(visit, _user(visit, visit.query.get("name", "")))
-
-
-def _user_page(visit: Visit, user: User) -> Response:
+    user = _user(visit, visit.query.get("name", ""))
     return visit.page(
         "user.html",
         person=user,
