@@ -28,8 +28,3 @@ class Kept(Generic[T]):
             if self._made is None or not 0 <= now_ms - self._made[0] < self._for_ms:
                 self._made = (now_ms, make())
             return self._made[1]
-
-    def forget(self) -> None:
-        """Expire the value; the next request makes it."""
-        with self._turn:
-            self._made = None

@@ -11,7 +11,7 @@ from typing import Final
 
 from manager.console.language import _, pgettext
 from manager.console.language import number as written
-from manager.console.messages.words import word
+from manager.console.messages.sentences import word
 from shared.ratios import MOST_TIMES, PERCENTS_END, change_of
 
 __all__ = [

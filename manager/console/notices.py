@@ -15,8 +15,7 @@ from manager.assignment.liveness import LivenessState
 from manager.console import figures
 from manager.console.language import _, ngettext
 from manager.console.messages.audit_words import act, field
-from manager.console.messages.sentences import actor, sentence_of
-from manager.console.messages.words import step, word
+from manager.console.messages.sentences import actor, sentence_of, step, word
 from manager.console.requests.visit import link
 from manager.operations.audit_actions import current_action
 from manager.operations.fleet.agents import AgentView

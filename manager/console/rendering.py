@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from manager.console import figures, language
 from manager.console.language import Lazy
-from manager.console.messages import audit_words, sentences, words
+from manager.console.messages import audit_words, sentences
 from manager.console.messages.browser_names import browser_name
 from manager.console.messages.command_links import link_commands
 from manager.console.moments import mark_moments, time_mark
@@ -144,7 +144,7 @@ def ago(at_ms: int | None, now_ms: int, never: str = "") -> Markup | str:
 def state(text: str) -> Markup:
     """Return a state as a word with a mark before it, coloured by the style sheet."""
     name = text if _STATES.fullmatch(text) else "unknown"
-    return marks('<span class="state state-%s">%s</span>', name, visible(words.word(text)))
+    return marks('<span class="state state-%s">%s</span>', name, visible(sentences.word(text)))
 
 
 def _outward(url: str | None) -> Markup | str:
@@ -211,11 +211,11 @@ def _environment() -> Environment:
         "ngettext": _marked_number,
         "pgettext": language.pgettext,
         "languages": language.LANGUAGES,
-        "step": words.step,
-        "unit": words.unit,
-        "run": words.run,
+        "step": sentences.step,
+        "unit": sentences.unit,
+        "run": sentences.run,
         "act": audit_words.act,
-        "word": words.word,
+        "word": sentences.word,
         "asset": asset_url,
         "icon": _icon,
         "moment": moment,

@@ -19,7 +19,7 @@ from manager.console.pages.fleet import (
 from manager.console.pages.health import activity, alerts, overview
 from manager.console.pages.hosts import host, host_split, host_tables, hosts
 from manager.console.pages.logs import logs, reports
-from manager.console.pages.people import audit_log, own_password, sessions, tokens, users
+from manager.console.pages.people import audit_log, sessions, tokens, users
 from manager.console.pages.planning import (
     balance,
     plan_tables,
@@ -32,12 +32,7 @@ from manager.console.pages.planning import (
 )
 from manager.console.pages.releases import release_agents, release_files, releases
 from manager.console.pages.rounds import round_tables, rounds
-from manager.console.pages.segments import (
-    collection,
-    collection_orders,
-    trash,
-    withdrawn_hosts,
-)
+from manager.console.pages.segments import collection, collection_orders, trash, withdrawn_hosts
 from manager.console.requests.page import Page
 from manager.console.tables.table import Table, TablePage
 
@@ -90,7 +85,6 @@ PAGES: Final[tuple[Page, ...]] = (
     *audit_log.PAGES,
     *events.PAGES,
     *users.PAGES,
-    *own_password.PAGES,
 )
 
 TABLES: Final[tuple[Table[Any], ...]] = tuple(

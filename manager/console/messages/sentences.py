@@ -1,17 +1,21 @@
-"""Sentences of messages in the language of the page, and the names of actors.
+"""Sentences of messages and words of rows in the language of the page, and the names of actors.
 
 Text of an agent, a site or a person is no message of ours and stays unchanged; templates escape it
-and make its hidden characters visible, as any text.
+and make its hidden characters visible, as any text. The catalogues of words
+(`shared/messages/LANGUAGE/words.toml`) hold states, kinds and roles; a word that is missing there
+is shown unchanged: it may be an agent's own.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from manager.console.language import current
-from shared.messages import LANGUAGES, Message, render
+from shared.messages import LANGUAGES, Message, catalogue, render
 
-__all__ = ["actor", "actor_meant", "sentence_of"]
+__all__ = ["actor", "actor_meant", "run", "sentence_of", "step", "unit", "word"]
 
 _ACTORS: Final = {
     "tick": Message("console.actor_manager"),
@@ -43,3 +47,35 @@ def actor_meant(text: str) -> str:
         render(words, language): name for name, words in _ACTORS.items() for language in LANGUAGES
     }
     return shown.get(text.strip(), text)
+
+
+def word(text: str) -> str:
+    """Return a word of a row in the language of this request."""
+    return catalogue.word(text, current())
+
+
+def step(text: str) -> str:
+    """Return a step of an update, as launchers name them, in the language of this request."""
+    return word("step_sync" if text == "sync" else text)
+
+
+def unit(text: str) -> str:
+    """Return the unit of a setting in the language of this request."""
+    key = f"unit_{text}"
+    found = word(key)
+    return text if found == key else found
+
+
+def run(at_ms: int, zone: str) -> str:
+    """Return the moment of a schedule's run by a clock in its zone, which is not the viewer's."""
+    local = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone))
+    moment = Message(
+        "console.run",
+        weekday=f"weekday_{local.isoweekday()}",
+        day=local.day,
+        month=f"month_{local.month}",
+        year=local.year,
+        time=f"{local:%H:%M}",
+        zone=local.tzname(),
+    )
+    return render(moment, current())

@@ -10,7 +10,7 @@ from typing import Final
 
 from manager.console.figures import GAP, amount, count, duration, speed
 from manager.console.language import _, current
-from manager.console.messages.words import word
+from manager.console.messages.sentences import word
 from manager.settings import SettingLine
 from shared.frozen import frozen
 from shared.messages.catalogue import setting_meaning

@@ -105,7 +105,6 @@ def _hits(visit: Visit) -> Iterator[Hit]:
 
 
 HITS: Final[Table[Hit]] = Table(
-    "search",
     "/search",
     f"Results of the search, at most {HITS_MOST:,} of a kind",
     InMemory(_hits),
@@ -188,5 +187,5 @@ def _logs(found: SearchResult) -> str:
 
 PAGES: Final = (
     Page("GET", "/search", "viewer", search, query=("q", "show")),
-    *HITS.files(),
+    *HITS.file_pages(),
 )

@@ -27,17 +27,12 @@ def _is_shown(one: ShownSetting, show: str) -> bool:
     return {"changed": not one.line.is_default, "secret": one.line.secret}.get(show, True)
 
 
-def _group(one: ShownSetting) -> str:
-    return one.line.name.partition(".")[0]
-
-
 def _groups(visit: Visit) -> list[str]:
-    found = map(shown_setting, setting_lines(visit.door.settings))
-    return list(dict.fromkeys(map(_group, found)))
+    names = (line.name.partition(".")[0] for line in setting_lines(visit.door.settings))
+    return list(dict.fromkeys(names))
 
 
 SETTINGS: Final[Table[ShownSetting]] = Table(
-    "settings",
     "/settings",
     "Settings",
     InMemory(lambda visit: map(shown_setting, setting_lines(visit.door.settings))),
@@ -65,13 +60,18 @@ SETTINGS: Final[Table[ShownSetting]] = Table(
             lazy("any part of it"),
             lambda one: f"{one.line.name} {one.line.reason} {one.meaning}",
         ),
-        choice_filter("group", lazy("Group"), _groups, _group, about="first part of the name"),
+        choice_filter(
+            "group",
+            lazy("Group"),
+            _groups,
+            lambda one: one.line.name.partition(".")[0],
+            about="first part of the name",
+        ),
         Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all"), keeps=_is_shown),
     ),
     default_sort="name",
 )
 MANAGERS: Final[Table[ServingManager]] = Table(
-    "managers",
     "/settings/managers",
     "Managers of the database",
     InMemory(lambda visit: list_managers(visit.db).managers),
@@ -84,6 +84,7 @@ MANAGERS: Final[Table[ServingManager]] = Table(
         Column("last_sign_of_life", lambda one: one.seen_ms, lazy("Last heartbeat"), AGO),
         BUTTONS,
     ),
+    files="managers",
 )
 
 
@@ -121,5 +122,5 @@ def forget(visit: Visit) -> Response:
 PAGES: Final = (
     Page("POST", "/managers/forget", "admin", forget, form="/settings"),
     *SETTINGS.pages(show),
-    *MANAGERS.files(),
+    *MANAGERS.file_pages(),
 )

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -62,19 +63,16 @@ def guarded(page: Page, pages: Sequence[Page]) -> Route:
             form = await _read_form(request, door, page) if page.method == "POST" else {}
         except PrsmError as error:
             return await asyncio.to_thread(failed, request, door, error)
+        serve = partial(_serve, page, door, request, form, pages)
         if page.looks_at_password and request.state.line.is_private:
-            return await _in_turn(page, door, request, form, pages)
-        return await asyncio.to_thread(_serve, page, door, request, form, pages)
+            return await _in_turn(door, request, form, serve)
+        return await asyncio.to_thread(serve)
 
     return Route(page.path, endpoint, methods=[page.method], name=f"{page.method} {page.path}")
 
 
 async def _in_turn(
-    page: Page,
-    door: ConsoleDoor,
-    request: Request,
-    form: dict[str, str],
-    pages: Sequence[Page],
+    door: ConsoleDoor, request: Request, form: dict[str, str], serve: Callable[[], Response]
 ) -> Response:
     """Serve a page that looks at a password, when it is its turn."""
     try:
@@ -83,7 +81,7 @@ async def _in_turn(
         return await asyncio.to_thread(failed, request, door, error)
     try:
         async with door.logins.turn(wait):
-            response = await asyncio.to_thread(_serve, page, door, request, form, pages)
+            response = await asyncio.to_thread(serve)
     except (SlowDownError, BusyError) as error:
         await door.hold.refused(wait.source, door.now_ms())
         return await asyncio.to_thread(failed, request, door, error)
@@ -114,11 +112,7 @@ def failed(request: Request, door: ConsoleDoor, error: Exception) -> Response:
 
 
 def _serve(
-    page: Page,
-    door: ConsoleDoor,
-    request: Request,
-    form: dict[str, str],
-    pages: Sequence[Page],
+    page: Page, door: ConsoleDoor, request: Request, form: dict[str, str], pages: Sequence[Page]
 ) -> Response:
     token = form.pop(CSRF, "")
     visit = _visit(request, door, form)

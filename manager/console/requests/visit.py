@@ -28,17 +28,7 @@ from manager.operations.policy import Policy
 from manager.operations.transport import browser_of
 from shared.errors import FormatError, about_field
 
-__all__ = [
-    "BACK",
-    "CONFIRMED",
-    "CSRF",
-    "Visit",
-    "link",
-    "number",
-    "rank",
-    "share",
-    "whole_number",
-]
+__all__ = ["BACK", "CONFIRMED", "CSRF", "Visit", "link", "number", "rank", "share", "whole_number"]
 
 CSRF: Final = "csrf"
 CONFIRMED: Final = "confirmed"
@@ -201,7 +191,9 @@ class Visit:
         response = HTMLResponse(text, status, {**self._address_of(values), **(headers or {})})
         if flash is not None:
             cookies.forget_flash(response, tls=self.tls)
-        self.keep_visit(response)
+        if self.new_visit:  # the login form's token depends on it
+            name = cookies.visit_cookie(tls=self.tls)
+            cookies.set_secret(response, name, self.new_visit, 86400, tls=self.tls)
         return response
 
     def _address_of(self, values: Mapping[str, Any]) -> dict[str, str]:
@@ -210,12 +202,6 @@ class Visit:
         if isinstance(listing, Listing) and self.request.headers.get("hx-target") == "list":
             return {"HX-Push-Url": listing.url()}
         return {}
-
-    def keep_visit(self, response: Response) -> None:
-        """Set a cookie for a visitor without a session; the login form's token depends on it."""
-        if self.new_visit:
-            name = cookies.visit_cookie(tls=self.tls)
-            cookies.set_secret(response, name, self.new_visit, 86400, tls=self.tls)
 
     def ask(
         self,

@@ -9,8 +9,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from manager.console import figures
-from manager.console.messages.sentences import actor, sentence_of
-from manager.console.messages.words import word
+from manager.console.messages.sentences import actor, sentence_of, word
 from manager.console.rendering import ago, dotted, host_name, marks, moment, state
 from manager.console.tables.files import Cell, moment_cell
 from manager.console.visible_text import visible

@@ -10,16 +10,7 @@ from manager.console.requests.visit import Visit
 from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = [
-    "BEFORE",
-    "ByCursor",
-    "InMemory",
-    "InSql",
-    "Older",
-    "OwnPage",
-    "Source",
-    "before_of",
-]
+__all__ = ["BEFORE", "ByCursor", "InMemory", "InSql", "Older", "OwnPage", "Source", "before_of"]
 
 BEFORE: Final = "before"
 """The parameter of lists by a cursor."""

@@ -138,15 +138,15 @@ class View(Generic[R]):
 
 @frozen
 class Table(Generic[R]):
-    """A table. name: of its files; path: of its page, both with `{number}` where they have one.
+    """A table. path: of its page, with `{number:int}` where it has one. title: in the reference.
 
-    title: in the reference. source: of its rows. page_columns: keys of the page's columns, where
-    their order is not that of the files; row_name: key of the column that names the row, where it
-    is not the page's first. parameters: in the addresses of page and files, beside the filters.
-    more: further columns of its files, which depend on the address or the manager's state.
+    source: of its rows. page_columns: keys of the page's columns, where their order is not that of
+    the files; row_name: key of the column that names the row, where it is not the page's first.
+    parameters: in the addresses of page and files, beside the filters. more: further columns of its
+    files, which depend on the address or the manager's state. files: their name, with `{number}`,
+    where it is not that of the path.
     """
 
-    name: str
     path: str
     title: str
     source: Source[R]
@@ -159,6 +159,12 @@ class Table(Generic[R]):
     role: Role = "viewer"
     method: Literal["GET", "POST"] = "GET"
     more: Callable[[Visit], Sequence[Column[R]]] | None = None
+    files: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the name of its files, with `{number}` where its address has one."""
+        return self.files or self.path.strip("/").replace("/", "-").replace(":int", "")
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -246,9 +252,9 @@ class Table(Generic[R]):
         """Return its page and its files. more: parameters of the page alone."""
         cursor = (BEFORE,) if isinstance(self.source, ByCursor) else ()
         query = (*self.query, *cursor, *more)
-        return (Page("GET", self.path, self.role, answer, query=query), *self.files())
+        return (Page("GET", self.path, self.role, answer, query=query), *self.file_pages())
 
-    def files(self) -> tuple[TablePage, ...]:
+    def file_pages(self) -> tuple[TablePage, ...]:
         """Return its files."""
         return tuple(TablePage(self, f".{kind}", self._sender(kind)) for kind in FORMATS)
 

@@ -75,7 +75,6 @@ def party_of(detail: ClientDetail, now_ms: int) -> Party:
 
 
 CLIENTS: Final[Table[Party]] = Table(
-    "clients",
     "/data",
     "Third parties",
     InMemory(
@@ -122,6 +121,7 @@ CLIENTS: Final[Table[Party]] = Table(
         choice_filter("state", lazy("State"), STATES, lambda one: one.state),
     ),
     default_sort="name",
+    files="clients",
 )
 
 

@@ -41,7 +41,6 @@ def _rows(found: CapturesOfPage) -> list[Capture]:
 
 
 CAPTURES: Final[Table[Capture]] = Table(
-    "captures",
     "/captured",
     "Captures of a page",
     InMemory(lambda visit: _rows(_found(visit, CAPTURES_MOST))),
@@ -71,6 +70,7 @@ CAPTURES: Final[Table[Capture]] = Table(
         ),
     ),
     parameters=("url",),
+    files="captures",
 )
 
 
@@ -89,5 +89,5 @@ def show(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/captured", "viewer", show, query=("url",)),
-    *CAPTURES.files(),
+    *CAPTURES.file_pages(),
 )

@@ -11,6 +11,7 @@ from manager.console.language import _, lazy
 from manager.console.listing import is_whole
 from manager.console.pages.archive.archive import party_of
 from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
+from manager.console.pages.people.tokens import token_state
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, STATE
@@ -78,11 +79,12 @@ def _detail(visit: Visit, name: str) -> ClientDetail:
 
 
 def _tokens(detail: ClientDetail, now_ms: int) -> list[Token]:
-    return [Token(one, _token_state(one, now_ms)) for one in detail.tokens]
+    return [
+        Token(one, token_state(one.revoked_ms, one.expires_ms, now_ms)) for one in detail.tokens
+    ]
 
 
 TOKENS: Final[Table[Token]] = Table(
-    "client-tokens",
     "/client/tokens",
     "Tokens of a third party",
     InMemory(lambda visit: _tokens(_detail(visit, visit.query.get("name", "")), visit.now_ms)),
@@ -157,12 +159,6 @@ def show(visit: Visit) -> Response:
         scopes=SCOPE_WORDS,
         units=tuple(UNITS),
     )
-
-
-def _token_state(token: TokenRow, now_ms: int) -> str:
-    if token.revoked_ms is not None:
-        return "revoked"
-    return "expired" if token.expires_ms <= now_ms else "good"
 
 
 def issue(visit: Visit) -> Response:
@@ -250,7 +246,7 @@ def enable(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/client", "viewer", show, query=("name",)),
-    *TOKENS.files(),
+    *TOKENS.file_pages(),
     Page("POST", "/client/token", "admin", issue, form="/client?name={name}"),
     Page("POST", "/client/revoke", "admin", revoke, form="/client?name={name}"),
     Page("POST", "/client/disable", "admin", disable, form="/client?name={name}"),

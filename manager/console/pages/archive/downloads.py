@@ -29,7 +29,6 @@ def _names(visit: Visit) -> list[str]:
 
 
 DOWNLOADS: Final[Table[DownloadRow]] = Table(
-    "downloads",
     "/downloads",
     "Downloads of third parties",
     ByCursor(
@@ -58,7 +57,6 @@ DOWNLOADS: Final[Table[DownloadRow]] = Table(
     default_sort="begun",
 )
 JOBS: Final[Table[OwnedJob]] = Table(
-    "archive-jobs",
     "/archive-jobs",
     "Jobs of third parties",
     ByCursor(

@@ -17,7 +17,7 @@ from manager.assignment.liveness import LivenessState
 from manager.console.drawings.map_view import HEIGHT, WIDTH, WORLD, View, area_of, view_of
 from manager.console.language import _, number
 from manager.console.listing import Listing
-from manager.console.messages.words import word
+from manager.console.messages.sentences import word
 from manager.console.pages.fleet.agents import AGENTS, matching
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link

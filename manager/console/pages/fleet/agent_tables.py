@@ -29,7 +29,6 @@ def _units(state: str) -> Column[AgentRound]:
 
 
 ROUNDS: Final[Table[AgentRound]] = Table(
-    "agent-rounds",
     "/agent/rounds",
     "Rounds of an agent",
     InMemory(lambda visit: every_round_of_agent(visit.db, visit.query.get("name", ""))),
@@ -65,7 +64,6 @@ def _seen(visit: Visit) -> Iterator[SeenPage]:
 
 
 REFETCHED: Final[Table[SeenPage]] = Table(
-    "agent-refetched",
     "/agent/refetched",
     "Pages of an agent that others fetched again, a row for each that saw a page",
     InMemory(_seen),
@@ -79,4 +77,4 @@ REFETCHED: Final[Table[SeenPage]] = Table(
     ),
     parameters=("name",),
 )
-PAGES: Final = (*ROUNDS.files(), *REFETCHED.files())
+PAGES: Final = (*ROUNDS.file_pages(), *REFETCHED.file_pages())

@@ -35,11 +35,7 @@ from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.fleet.agent_summaries import GlanceRow
 from manager.db.identity.join_tokens import JoinTokenRow
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_column, agent_glances
-from manager.operations.fleet.agents import (
-    AgentView,
-    agent_views,
-    list_join_tokens,
-)
+from manager.operations.fleet.agents import AgentView, agent_views, list_join_tokens
 from manager.operations.rounds.rounds import list_rounds, round_detail
 from shared.frozen import frozen
 
@@ -145,7 +141,6 @@ def _every(visit: Visit, listing: Listing) -> list[AgentLine]:
 
 
 AGENTS: Final[Table[AgentLine]] = Table(
-    "agents",
     "/agents",
     "Agents",
     OwnPage(_every),
@@ -265,7 +260,6 @@ AGENTS: Final[Table[AgentLine]] = Table(
     default_sort="name",
 )
 TOKENS: Final[Table[JoinTokenRow]] = Table(
-    "join-tokens",
     "/agents/join-tokens",
     "Unused join tokens",
     InMemory(lambda visit: list_join_tokens(visit.db, visit.now_ms)),
@@ -277,6 +271,7 @@ TOKENS: Final[Table[JoinTokenRow]] = Table(
         BUTTONS,
     ),
     role="admin",
+    files="join-tokens",
 )
 
 
@@ -309,5 +304,5 @@ def _newcomers(agents: list[AgentGlance], now_ms: int) -> list[GlanceRow]:
 
 PAGES: Final = (
     *AGENTS.pages(show),
-    *TOKENS.files(),
+    *TOKENS.file_pages(),
 )

@@ -34,7 +34,6 @@ LIMITS: Final = ("interval_s", "parallel_hosts", "kbytes_per_s")
 
 
 BLOCKED: Final[Table[BlockedRow]] = Table(
-    "block-list",
     "/fleet-rules",
     "Block list",
     InMemory(lambda visit: fleet_rules_of(visit.db).blocked),
@@ -63,6 +62,7 @@ BLOCKED: Final[Table[BlockedRow]] = Table(
         ),
     ),
     default_sort="number",
+    files="block-list",
 )
 
 

@@ -52,7 +52,6 @@ def _compared(visit: Visit, examples: int) -> CaptureCheck:
 
 
 CONTRADICTED: Final[Table[Contradiction]] = Table(
-    "contradicted",
     "/agent/contradicted",
     f"Pages of an agent that other agents' logs contradict, at most {FILE_ROWS_MOST:,}",
     InMemory(lambda visit: _compared(visit, FILE_ROWS_MOST).examples),
@@ -67,10 +66,11 @@ CONTRADICTED: Final[Table[Contradiction]] = Table(
     ),
     role="operator",
     method="POST",
+    files="contradicted",
 )
 
 
 PAGES: Final = (
     Page("POST", "/agent/compare", "operator", compare, form="/agent?name={name}"),
-    *CONTRADICTED.files(),
+    *CONTRADICTED.file_pages(),
 )

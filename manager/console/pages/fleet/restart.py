@@ -45,7 +45,7 @@ DELETES: Final = {"yes": False, "pages too": True}
 Limits = dict[str, tuple[int, int]]
 """Of agents: the limit that the form showed, and the one to set; 0: all."""
 LIMITS: Final = {"50": 50, "all": 0}
-AS_IT_IS: Final = "as it is"  # a limit that was set elsewhere
+UNCHANGED: Final = "unchanged"  # a limit that was set elsewhere
 NAMED_MOST: Final = 20
 COLUMNS: Final = {
     "check": "restart_asked_ms",
@@ -81,7 +81,6 @@ def _every(visit: Visit, listing: Listing) -> list[AgentView]:
 
 
 RESTARTS: Final[Table[AgentView]] = Table(
-    "restart",
     "/restart",
     "Restarts and list limits of agents",
     OwnPage(_every),
@@ -184,7 +183,7 @@ def _chosen(
             if DELETES[value]:
                 check_hears_of_pages(view.row)
             restarts[name] = DELETES[value]
-        elif kind == PAGES_OF.strip() and value != AS_IT_IS:
+        elif kind == PAGES_OF.strip() and value != UNCHANGED:
             if value not in LIMITS:
                 raise FormatError(
                     "general.unknown_choice", name=field[:80], value=value[:40], known=tuple(LIMITS)

@@ -12,7 +12,7 @@ from manager.console import figures
 from manager.console.drawings.drawing import Drawing, Instant, drawing_file
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _
-from manager.console.messages.words import word
+from manager.console.messages.sentences import word
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import FIGURE, MOMENT
@@ -126,7 +126,6 @@ def _rates(visit: Visit) -> list[Rate]:
 
 
 RATES: Final[Table[Rate]] = Table(
-    "activity",
     "/activity",
     "Fetched pages and bytes over time",
     InMemory(_rates),
@@ -139,6 +138,6 @@ RATES: Final[Table[Rate]] = Table(
     parameters=("range",),
 )
 PAGES: Final = (
-    *RATES.files(),
+    *RATES.file_pages(),
     Page("GET", "/activity/{which}.svg", "viewer", file, query=("range",)),
 )

@@ -78,7 +78,6 @@ def _windows(seen: Alerts, now_ms: int) -> list[SilenceRow]:
 
 
 ALERTS: Final[Table[OngoingAlert]] = Table(
-    "alerts",
     "/alerts",
     "Open alerts",
     InMemory(lambda visit: _seen(visit).troubles),
@@ -124,7 +123,6 @@ ALERTS: Final[Table[OngoingAlert]] = Table(
     default_sort="-since",
 )
 WINDOWS: Final[Table[SilenceRow]] = Table(
-    "maintenance-windows",
     "/alerts/windows",
     "Maintenance windows that are open or planned",
     InMemory(lambda visit: _windows(_seen(visit), visit.now_ms)),
@@ -137,6 +135,7 @@ WINDOWS: Final[Table[SilenceRow]] = Table(
         Column("made", lambda row: row.made_ms, kind=MOMENT),
         BUTTONS,
     ),
+    files="maintenance-windows",
 )
 
 
@@ -223,7 +222,7 @@ def test(visit: Visit) -> Response:
 
 PAGES: Final = (
     *ALERTS.pages(show),
-    *WINDOWS.files(),
+    *WINDOWS.file_pages(),
     Page("POST", "/alerts/silence", "operator", silence_one, form="/alerts"),
     Page("POST", "/alerts/windows", "operator", add, form="/alerts"),
     Page("POST", "/alerts/end", "operator", end, form="/alerts"),

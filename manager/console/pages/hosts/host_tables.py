@@ -115,7 +115,6 @@ def _detail(visit: Visit) -> HostDetail:
 
 
 OWNERS: Final[Table[Named[AssignmentRow]]] = Table(
-    "host-owners",
     "/host/owners",
     "Owners of the units of a host, the last first",
     InMemory(lambda visit: newest_owners(_detail(visit))),
@@ -132,7 +131,6 @@ OWNERS: Final[Table[Named[AssignmentRow]]] = Table(
     parameters=("host",),
 )
 MEASURED: Final[Table[Named[SumRow]]] = Table(
-    "host-measured",
     "/host/measured",
     "Measured sums of a host, the newest round first",
     InMemory(lambda visit: newest_sums(_detail(visit))),
@@ -152,7 +150,6 @@ MEASURED: Final[Table[Named[SumRow]]] = Table(
     parameters=("host",),
 )
 ORDERS: Final[Table[Named[OrderRow]]] = Table(
-    "host-probe-orders",
     "/host/probe-orders",
     "Probe orders of a host, the last first",
     InMemory(lambda visit: newest_orders(_detail(visit))),
@@ -171,7 +168,6 @@ ORDERS: Final[Table[Named[OrderRow]]] = Table(
     parameters=("host",),
 )
 DIRECTORIES: Final[Table[Named[DirectoryRow]]] = Table(
-    "host-directories",
     "/host/directories",
     "Directories of a host, of the newest round and the largest first",
     InMemory(_directories),
@@ -190,7 +186,6 @@ DIRECTORIES: Final[Table[Named[DirectoryRow]]] = Table(
     parameters=("host",),
 )
 BESIDE: Final[Table[HostLine]] = Table(
-    "hosts-beside",
     "/host/beside",
     "Other hosts that share the address of a host",
     InMemory(lambda visit: hosts_beside(visit.db, _key(visit))),
@@ -200,9 +195,9 @@ BESIDE: Final[Table[HostLine]] = Table(
         Column("owner", lambda host: host.owner),
     ),
     parameters=("host",),
+    files="hosts-beside",
 )
 START_PAGES: Final[Table[tuple[str, StartPageRow]]] = Table(
-    "host-start-pages",
     "/host/start-pages",
     "Start pages of a host",
     InMemory(lambda visit: start_pages_of_host(visit.db, _key(visit))),
@@ -214,10 +209,10 @@ START_PAGES: Final[Table[tuple[str, StartPageRow]]] = Table(
     parameters=("host",),
 )
 PAGES: Final = (
-    *OWNERS.files(),
-    *MEASURED.files(),
-    *ORDERS.files(),
-    *DIRECTORIES.files(),
-    *BESIDE.files(),
-    *START_PAGES.files(),
+    *OWNERS.file_pages(),
+    *MEASURED.file_pages(),
+    *ORDERS.file_pages(),
+    *DIRECTORIES.file_pages(),
+    *BESIDE.file_pages(),
+    *START_PAGES.file_pages(),
 )

@@ -48,7 +48,6 @@ def _owners(visit: Visit) -> list[str]:
 
 
 HOSTS: Final[Table[HostLine]] = Table(
-    "hosts",
     "/hosts",
     "Hosts",
     OwnPage(lambda visit, one: every_host(visit.db, _filter(one), sort=one.sort)),

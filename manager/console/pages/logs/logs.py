@@ -74,7 +74,6 @@ def _every(visit: Visit, listing: Listing) -> Iterator[FoundLine]:
 
 
 LINES: Final[Table[FoundLine]] = Table(
-    "log-lines",
     "/logs",
     "Lines of crawl logs",
     OwnPage(_every),
@@ -117,6 +116,7 @@ LINES: Final[Table[FoundLine]] = Table(
         Filter("held", kind="own", about="no: quarantined lines only"),
     ),
     default_sort="time",
+    files="log-lines",
 )
 
 

@@ -63,7 +63,6 @@ def _rows(visit: Visit, listing: Listing, before: int | None, limit: int) -> Seq
 
 
 REPORTS: Final[Table[Report]] = Table(
-    "reports",
     "/reports",
     "Reports",
     ByCursor(_rows),

@@ -35,7 +35,6 @@ def _rows(visit: Visit, listing: Listing, before: int | None, limit: int) -> Seq
 
 
 AUDIT: Final[Table[AuditRow]] = Table(
-    "audit",
     "/audit",
     "Audit log",
     ByCursor(_rows),

@@ -1,4 +1,4 @@
-"""Log in, log out, and how the console looks and speaks.
+"""Log in, log out, one's own password, and how the console looks and speaks.
 
 Invariant: a login makes a new session id and ends the one before. What a form held whose session
 was over goes through the login as hidden fields and is shown again afterwards; it is not sent
@@ -20,11 +20,14 @@ from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.errors import ForbiddenError, SlowDownError, UnknownKeyError
 from manager.operations.people import users
+from manager.operations.people.api_tokens import Holder
 from manager.operations.people.known_devices import DEVICE_S
+from manager.operations.people.own_password import change_own_password
+from shared.errors import FormatError
 from shared.messages import Message
 from shared.wire.names import hash_of_key
 
-__all__ = ["PAGES", "keep_device"]
+__all__ = ["PAGES"]
 
 KEPT: Final = "kept."
 
@@ -67,12 +70,11 @@ def login(visit: Visit) -> Response:
         tls=visit.tls,
     )
     cookies.forget_secret(response, cookies.visit_cookie(tls=visit.tls), tls=visit.tls)
-    keep_device(visit, response, session.device)
+    _keep_device(visit, response, session.device)
     return response
 
 
-def keep_device(visit: Visit, response: Response, device: str) -> None:
-    """Make the browser a known device of its user."""
+def _keep_device(visit: Visit, response: Response, device: str) -> None:
     name = cookies.device_cookie(tls=visit.tls)
     cookies.set_secret(response, name, device, DEVICE_S, tls=visit.tls)
 
@@ -142,9 +144,43 @@ def choose_appearance(visit: Visit) -> Response:
     return response
 
 
+def change_password(visit: Visit) -> Response:
+    """Set one's own password."""
+    assert visit.user is not None, "the page is for people who have logged in"
+    form = visit.form
+    if form.get("password", "") != form.get("password_again", ""):
+        raise FormatError("console.passwords_differ").about("password_again")
+    try:
+        device = change_own_password(
+            visit.db,
+            Holder("user", visit.user.name, visit.user.role, ""),
+            hash_of_key(visit.token),
+            form.get("old_password", ""),
+            form.get("password", ""),
+            visit.actor,
+            visit.now_ms,
+            device=visit.device,
+        )
+    except ForbiddenError as error:  # access is allowed; the typed password is wrong
+        raise FormatError(error.message).about(error.field) from error
+    said = _("Your password is changed; you are logged out everywhere but here.")
+    response = visit.go("/console/own-password", done=said)
+    _keep_device(visit, response, device)
+    return response
+
+
 PAGES: Final = (
     Page("GET", "/login", None, show_login, query=("next",)),
     Page("POST", "/login", None, login, looks_at_password=True),
     Page("POST", "/logout", None, logout),
     Page("POST", "/look", None, choose_appearance),
+    Page("GET", "/own-password", "viewer", lambda visit: visit.page("own_password.html")),
+    Page(
+        "POST",
+        "/own-password",
+        "viewer",
+        change_password,
+        looks_at_password=True,
+        form="/own-password",
+    ),
 )

@@ -29,7 +29,7 @@ from manager.operations.people.users import ROLES
 from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["PAGES", "TOKENS"]
+__all__ = ["PAGES", "TOKENS", "token_state"]
 
 STATES: Final = ("good", "expired", "revoked")
 DAYS: Final = (7, 30, 90, 365)
@@ -48,19 +48,19 @@ def _holder(visit: Visit) -> Holder:
     return Holder("user", visit.user.name, visit.user.role, "")
 
 
-def _state(row: TokenRow, now_ms: int) -> str:
-    if row.revoked_ms is not None:
+def token_state(revoked_ms: int | None, expires_ms: int, now_ms: int) -> str:
+    """Return the state of a token now, one of `STATES`."""
+    if revoked_ms is not None:
         return "revoked"
-    return "expired" if row.expires_ms <= now_ms else "good"
+    return "expired" if expires_ms <= now_ms else "good"
 
 
 def _rows(visit: Visit) -> list[Token]:
     rows = list_tokens(visit.db, _holder(visit))
-    return [Token(row, _state(row, visit.now_ms)) for row in rows]
+    return [Token(row, token_state(row.revoked_ms, row.expires_ms, visit.now_ms)) for row in rows]
 
 
 TOKENS: Final[Table[Token]] = Table(
-    "tokens",
     "/tokens",
     "Tokens for scripts",
     InMemory(_rows),
@@ -110,12 +110,8 @@ TOKENS: Final[Table[Token]] = Table(
 )
 
 
-def show(visit: Visit) -> Response:
+def show(visit: Visit, *, status: int = 200, made: NewToken | None = None) -> Response:
     """Show tokens, and the form for another one."""
-    return _page(visit)
-
-
-def _page(visit: Visit, *, status: int = 200, made: NewToken | None = None) -> Response:
     assert visit.user is not None, "pages of tokens are for people who have logged in"
     return visit.page(
         "tokens.html",
@@ -140,7 +136,7 @@ def make(visit: Visit) -> Response:
         visit.actor,
         visit.now_ms,
     )
-    return _page(visit, status=201, made=made)
+    return show(visit, status=201, made=made)
 
 
 def _days(text: str) -> int:

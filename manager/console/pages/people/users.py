@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.messages.disabled_reasons import Unable
-from manager.console.messages.words import word
+from manager.console.messages.sentences import word
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import choice_filter, text_filter
@@ -48,7 +48,6 @@ LAST_ADMIN: Final = Unable(
 
 
 USERS: Final[Table[User]] = Table(
-    "users",
     "/users",
     "Users",
     InMemory(lambda visit: list_users(visit.db)),
@@ -81,7 +80,6 @@ USERS: Final[Table[User]] = Table(
     role="admin",
 )
 SESSIONS: Final[Table[OpenSession]] = Table(
-    "user-sessions",
     "/user/sessions",
     "Sessions of a user",
     InMemory(lambda visit: list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)),
@@ -122,10 +120,7 @@ def _user(visit: Visit, name: str) -> User:
 
 def show_user(visit: Visit) -> Response:
     """Show one user, where the user is logged in, and what can be changed."""
-    return _user_page(visit, _user(visit, visit.query.get("name", "")))
-
-
-def _user_page(visit: Visit, user: User) -> Response:
+    user = _user(visit, visit.query.get("name", ""))
     return visit.page(
         "user.html",
         person=user,
@@ -236,7 +231,7 @@ PAGES: Final = (
     Page("GET", "/new-user", "admin", show_new),
     Page("POST", "/new-user", "admin", add, form="/new-user"),
     Page("GET", "/user", "admin", show_user, query=("name",)),
-    *SESSIONS.files(),
+    *SESSIONS.file_pages(),
     Page("POST", "/user/role", "admin", change_role, form="/user?name={name}"),
     Page("POST", "/user/disable", "admin", disable, form="/user?name={name}"),
     Page("POST", "/user/enable", "admin", enable, form="/user?name={name}"),

@@ -49,7 +49,6 @@ def _rounds(visit: Visit) -> Iterator[PastRound]:
 
 
 ROUNDS: Final[Table[PastRound]] = Table(
-    "rounds-over-time",
     "/balance/rounds",
     "Makespans of rounds, newest first",
     InMemory(_rounds),
@@ -63,6 +62,7 @@ ROUNDS: Final[Table[PastRound]] = Table(
         Column("measured", lambda one: one.measured_ms, lazy("Measured"), DURATION),
         Column("elapsed", lambda one: one.elapsed_ms, kind=DURATION),
     ),
+    files="rounds-over-time",
 )
 
 
@@ -142,5 +142,5 @@ def rounds_file(visit: Visit) -> Response:
 PAGES: Final = (
     Page("GET", "/balance", "viewer", show, query=("edges",)),
     Page("GET", "/balance/rounds.svg", "viewer", rounds_file),
-    *ROUNDS.files(),
+    *ROUNDS.file_pages(),
 )

@@ -48,7 +48,6 @@ def _page(
 
 
 PLANS: Final[Table[PlanHead]] = Table(
-    "plans",
     "/plans",
     "Plans",
     InSql(_page, lambda visit, one: every_plan(visit.db, _filter(one), sort=one.sort)),
@@ -88,7 +87,6 @@ def _moves(visit: Visit, listing: Listing) -> Iterable[Move]:
 
 
 MOVES: Final[Table[Move]] = Table(
-    "plan-{number}",
     "/plans/{number:int}",
     "Moves of a plan, the largest gain first",
     OwnPage(_moves),
@@ -102,6 +100,7 @@ MOVES: Final[Table[Move]] = Table(
     ),
     filters=(Filter("agent", kind="own", about="agent that gives or takes"),),
     default_sort="gain",
+    files="plan-{number}",
 )
 
 
@@ -110,7 +109,6 @@ def _costs(visit: Visit) -> list[CostBar]:
 
 
 COSTS: Final[Table[CostBar]] = Table(
-    "plan-{number}-costs",
     "/plans/{number:int}/costs",
     "Cost of each agent before and after a plan, the costliest first",
     InMemory(_costs),
@@ -131,9 +129,9 @@ COSTS: Final[Table[CostBar]] = Table(
             tip=lazy("Waiting and transfer time over its slots, in its hours"),
         ),
     ),
+    files="plan-{number}-costs",
 )
 METHODS: Final[Table[Compared]] = Table(
-    "plan-{number}-methods",
     "/plans/{number:int}/methods",
     "Results of other methods than that of a plan",
     InMemory(lambda visit: plan_detail(visit.db, visit.number, limit=1).compared),
@@ -150,6 +148,7 @@ METHODS: Final[Table[Compared]] = Table(
         Column("moves", lambda one: one.moves, lazy("Moves"), NUMBER),
         Column("why_not", lambda one: one.why, kind=SENTENCE),
     ),
+    files="plan-{number}-methods",
 )
 
 
@@ -160,7 +159,6 @@ def _flows(visit: Visit) -> list[Flow]:
 
 
 FLOWS: Final[Table[Flow]] = Table(
-    "plan-{number}-flows",
     "/plans/{number:int}/flows",
     "Transfers between agents by a plan, the most units first",
     InMemory(_flows),
@@ -178,5 +176,6 @@ FLOWS: Final[Table[Flow]] = Table(
         Column("costs", lambda flow: flow.taker_ms, lazy("Costs"), DURATION),
     ),
     parameters=("neighbours",),
+    files="plan-{number}-flows",
 )
-PAGES: Final = (*COSTS.files(), *METHODS.files(), *FLOWS.files())
+PAGES: Final = (*COSTS.file_pages(), *METHODS.file_pages(), *FLOWS.file_pages())

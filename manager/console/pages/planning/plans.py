@@ -137,7 +137,10 @@ def apply(visit: Visit) -> Response:
                 "The present agent continues to fetch a unit until it acknowledges a list "
                 "without it."
             ),
-            *(_since(change) for change in changes),
+            *(
+                _("Changed since it was made: %(what)s", what=change_words(change))
+                for change in changes
+            ),
             button=_("Apply"),
             back=here,
             fields={"standing": str(stands)},
@@ -158,10 +161,6 @@ def apply(visit: Visit) -> Response:
         plan=number,
     )
     return visit.go(here, done=said)
-
-
-def _since(change: Change) -> str:
-    return _("Changed since it was made: %(what)s", what=change_words(change))
 
 
 def _applied_already(visit: Visit, plan: PlanRow) -> str:

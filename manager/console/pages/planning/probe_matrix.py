@@ -52,7 +52,6 @@ def _distance(name: str, place: int) -> Column[MatrixRow]:
 
 
 MATRIX: Final[Table[MatrixRow]] = Table(
-    "probe-matrix",
     "/probes/matrix",
     "Distances of hosts by agent, a column each (ms/KB; ~: predicted)",
     OwnPage(_rows),
@@ -73,6 +72,7 @@ MATRIX: Final[Table[MatrixRow]] = Table(
     ),
     default_sort="host",
     more=_distances,
+    files="probe-matrix",
 )
 
 

@@ -33,7 +33,6 @@ def _filter(listing: Listing) -> PairFilter:
 
 
 PAIRS: Final[Table[PairRow]] = Table(
-    "distances",
     "/probes/distances",
     "Measured distances of agents and hosts",
     OwnPage(lambda visit, one: every_pair(visit.db, _filter(one), visit.now_ms, sort=one.sort)),
@@ -64,6 +63,7 @@ PAIRS: Final[Table[PairRow]] = Table(
         Filter("reached", lazy("Reached"), "words", [name for name in REACHED if name]),
     ),
     default_sort="age",
+    files="distances",
 )
 
 

@@ -68,7 +68,6 @@ def _of_age(place: int) -> Column[Covered]:
 
 
 COVERED: Final[Table[Covered]] = Table(
-    "probe-coverage",
     "/probes",
     "Coverage of measurements by agent",
     InMemory(_rows),
@@ -118,9 +117,9 @@ COVERED: Final[Table[Covered]] = Table(
         ),
     ),
     default_sort="agent",
+    files="probe-coverage",
 )
 CONTROLS: Final[Table[ControlRow]] = Table(
-    "control-hosts",
     "/probes/control-hosts",
     "Control hosts, which all agents probe",
     InMemory(lambda visit: _coverage_now(visit).controls),
@@ -134,6 +133,7 @@ CONTROLS: Final[Table[ControlRow]] = Table(
             NUMBER,
         ),
     ),
+    files="control-hosts",
 )
 
 
@@ -171,5 +171,5 @@ def _ages(numbers: list[int]) -> list[tuple[str, str, int]]:
 
 PAGES: Final = (
     *COVERED.pages(show, "host", "agent", "older"),
-    *CONTROLS.files(),
+    *CONTROLS.file_pages(),
 )

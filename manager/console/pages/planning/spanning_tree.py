@@ -30,7 +30,6 @@ FLOWS_MOST: Final = 200  # on the page of the tree: a thousand are heavier than 
 
 
 EDGES: Final[Table[TreeEdge]] = Table(
-    "plan-{number}-tree",
     "/plans/{number:int}/tree",
     "Edges of the spanning tree of a plan",
     InMemory(lambda visit: plan_tree(visit.db, visit.number).edges),
@@ -92,6 +91,7 @@ EDGES: Final[Table[TreeEdge]] = Table(
         Filter("edges", kind="own", about="edges of the drawing: all or moved"),
     ),
     default_sort="-move",
+    files="plan-{number}-tree",
 )
 
 

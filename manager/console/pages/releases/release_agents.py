@@ -36,7 +36,6 @@ def _is_among(one: AgentOffer, who: str) -> bool:
 
 
 AGENTS: Final[Table[AgentOffer]] = Table(
-    "release-agents",
     "/release-agents",
     "Agents by version",
     InMemory(lambda visit: offers(visit.db)),

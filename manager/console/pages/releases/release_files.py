@@ -50,7 +50,6 @@ def _lines(visit: Visit) -> list[KeyLine]:
 
 
 KEYS: Final[Table[KeyLine]] = Table(
-    "release-keys",
     "/releases/keys",
     "Expiry of the signed files of releases",
     InMemory(_lines),
@@ -62,6 +61,7 @@ KEYS: Final[Table[KeyLine]] = Table(
         Column("until", lambda line: line.age.expires_ms, lazy("Until"), MOMENT),
         Column("renewed_by", None, lazy("Renewed by"), style="quiet"),
     ),
+    files="release-keys",
 )
 
 
@@ -118,5 +118,5 @@ PAGES: Final = (
     Page("POST", "/releases/init", "admin", begin, form="/releases"),
     Page("POST", "/releases/revoke", "admin", take_away, form="/releases"),
     Page("POST", "/releases/rotate", "admin", renew, form="/releases"),
-    *KEYS.files(),
+    *KEYS.file_pages(),
 )

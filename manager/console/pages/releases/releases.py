@@ -12,7 +12,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.drawings.stacked_bars import BarSection, stacked
+from manager.console.drawings.stacked_bars import stacked
 from manager.console.language import _, lazy, ngettext, number
 from manager.console.messages.sentences import actor
 from manager.console.pages.releases.release_files import KEYS, key_line
@@ -105,7 +105,6 @@ def _line(row: ReleaseRow, fleet: Sequence[AgentOffer]) -> ReleaseLine:
 
 
 RELEASES: Final[Table[ReleaseLine]] = Table(
-    "releases",
     "/releases",
     "Releases",
     InMemory(lambda visit: _lines(list_releases(visit.db).releases, offers(visit.db))),
@@ -173,7 +172,7 @@ def show(visit: Visit) -> Response:
         canaries=sum(one.told.canary for one in fleet),
         pinned=sum(bool(one.told.pin) for one in fleet),
         shares=shares,
-        bar=_bar(shares),
+        bar=stacked([(one.name, float(one.agents)) for one in shares]),
         keys=KEYS.part(visit, [key_line(one, visit.now_ms) for one in found.metadata]),
         failed=failed[:FAILURES_SHOWN],
         failed_left=max(0, len(failed) - FAILURES_SHOWN),
@@ -217,10 +216,6 @@ def _shares(
         )
         for place, version in enumerate([*known, *others])
     ]
-
-
-def _bar(shares: Sequence[VersionShare]) -> list[BarSection]:
-    return stacked([(one.name, float(one.agents)) for one in shares])
 
 
 def _ring(name: str) -> str:

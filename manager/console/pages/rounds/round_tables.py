@@ -66,7 +66,6 @@ def _page(
 
 
 ROUNDS: Final[Table[RoundRow]] = Table(
-    "rounds",
     "/rounds",
     "Rounds",
     InSql(_page, lambda visit, one: every_round(visit.db, _filter(one), sort=one.sort)),
@@ -98,7 +97,6 @@ ROUNDS: Final[Table[RoundRow]] = Table(
 
 
 AGENTS: Final[Table[AgentReport]] = Table(
-    "round-{number}",
     "/rounds/{number:int}",
     "Agents of a round",
     InMemory(lambda visit: round_report(visit.db, visit.number).agents),
@@ -121,6 +119,7 @@ AGENTS: Final[Table[AgentReport]] = Table(
     ),
     filters=(text_filter(lazy("Name"), lazy("part of a name"), lambda one: one.name),),
     default_sort="-measured",
+    files="round-{number}",
 )
 
 
@@ -129,7 +128,6 @@ def _units(state: str) -> Column[Mapping[str, Any]]:
 
 
 PROGRESS: Final[Table[Mapping[str, Any]]] = Table(
-    "round-{number}-progress",
     "/rounds/{number:int}/progress",
     "Progress of the agents of a round, the busiest first",
     InMemory(
@@ -144,9 +142,9 @@ PROGRESS: Final[Table[Mapping[str, Any]]] = Table(
         Column("received", lambda one: one["bytes"], lazy("Bytes"), BYTES),
         Column("measured", lambda one: one["measured_ms"], lazy("Measured cost"), DURATION),
     ),
+    files="round-{number}-progress",
 )
 HOLDERS: Final[Table[RoundHolder]] = Table(
-    "round-{number}-holders",
     "/rounds/{number:int}/holders",
     f"Pending units of a round, held longest first, at most {HOLDERS_MOST:,}",
     InMemory(
@@ -162,9 +160,9 @@ HOLDERS: Final[Table[RoundHolder]] = Table(
         Column("why", lambda one: one.why),
         Column("since", lambda one: one.since_ms, lazy("Since"), MOMENT),
     ),
+    files="round-{number}-holders",
 )
 SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
-    "round-schedules",
     "/rounds/schedules",
     "Schedules of rounds",
     InMemory(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
@@ -178,5 +176,6 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
         BUTTONS,
     ),
     page_columns=("times", "method", "next_runs", "last_time", "actions"),
+    files="round-schedules",
 )
-PAGES: Final = (*PROGRESS.files(), *HOLDERS.files(), *SCHEDULES.files())
+PAGES: Final = (*PROGRESS.file_pages(), *HOLDERS.file_pages(), *SCHEDULES.file_pages())

@@ -10,22 +10,14 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, lazy
 from manager.console.listing import is_whole
-from manager.console.messages.sentences import sentence_of
-from manager.console.messages.words import run
+from manager.console.messages.sentences import run, sentence_of
 from manager.console.requests.visit import Visit
 from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
 from manager.console.tables.table import Column
 from manager.db.rounds.schedules import Schedule
 from manager.operations.timetables import Scheduled, Timetable
 
-__all__ = [
-    "SCHEDULE_COLUMNS",
-    "edited",
-    "next_run",
-    "number_of",
-    "removed",
-    "too_many",
-]
+__all__ = ["SCHEDULE_COLUMNS", "edited", "next_run", "number_of", "removed", "too_many"]
 
 Row = TypeVar("Row", bound=Schedule)
 SCHEDULE_COLUMNS: Final[tuple[Column[Scheduled[Any]], ...]] = (

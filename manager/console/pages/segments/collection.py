@@ -9,15 +9,16 @@ from starlette.responses import Response
 from manager.console.language import _, lazy
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
-from manager.console.pages.segments.collection_forms import (
+from manager.console.pages.segments.collection_orders import (
     CONDITION_WORDS,
     HERE,
+    ORDERS,
+    SCHEDULES,
     asked_of,
     asked_words,
     day_of,
     names_that_hear,
 )
-from manager.console.pages.segments.collection_orders import ORDERS, SCHEDULES
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import Filter
@@ -56,7 +57,6 @@ def _percent(row: ListedTransfer) -> int:
 
 
 TRANSFERS: Final[Table[ListedTransfer]] = Table(
-    "transfers",
     "/collection",
     "Transfers of segments",
     ByCursor(
@@ -88,6 +88,7 @@ TRANSFERS: Final[Table[ListedTransfer]] = Table(
         Filter("state", lazy("State"), "words", STATES),
     ),
     default_sort="begun",
+    files="transfers",
 )
 
 

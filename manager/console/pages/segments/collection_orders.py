@@ -1,21 +1,16 @@
-"""Collection orders by agent and state: list, create, cancel; schedules that create them."""
+"""Collection orders by agent and state: list, create, cancel; their forms and schedules."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from manager.console.language import _, lazy, ngettext
-from manager.console.messages.words import word
+from manager.console.listing import is_whole
+from manager.console.messages.sentences import word
 from manager.console.pages.rounds.schedules import SCHEDULE_COLUMNS, number_of
-from manager.console.pages.segments.collection_forms import (
-    CONDITION_WORDS,
-    HERE,
-    asked_of,
-    asked_words,
-    names_that_hear,
-)
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import Filter
@@ -24,8 +19,10 @@ from manager.console.tables.sources import BEFORE, ByCursor, InMemory, before_of
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.fleet.agents import named_agents
 from manager.operations.segments.collection_orders import (
+    CONDITIONS,
     STATES,
     ListedOrder,
+    NewCollection,
     cancel_order,
     collect_all_now,
     collect_now,
@@ -34,11 +31,78 @@ from manager.operations.segments.collection_orders import (
 )
 from manager.operations.segments.collection_schedules import TIMETABLE
 from manager.operations.timetables import Scheduled
+from shared.errors import FormatError
 
-__all__ = ["ORDERS", "PAGES", "SCHEDULES"]
+__all__ = [
+    "CONDITION_WORDS",
+    "HERE",
+    "ORDERS",
+    "PAGES",
+    "SCHEDULES",
+    "asked_of",
+    "asked_words",
+    "day_of",
+    "names_that_hear",
+]
+
+MS_DIGITS: Final = 14
+HERE: Final = "/console/collection"
+CONDITION_WORDS: Final = {
+    "difference": lazy("captures that the manager has not accepted"),
+    "full": lazy("all captures that the agent keeps"),
+    "since": lazy("captures since a day"),
+    "period": lazy("captures of a period"),
+}
+assert set(CONDITION_WORDS) == set(CONDITIONS)
+
+
+def names_that_hear(visit: Visit) -> list[str]:
+    """Return the names of the agents that can be asked to send, in order."""
+    return [one.name for one in named_agents(visit.db) if not (one.is_plain or one.is_retired)]
+
+
+def asked_of(visit: Visit) -> NewCollection:
+    """Return what a form asks for. Raises FormatError: a day that is none."""
+    return NewCollection(
+        visit.form.get("condition", "difference"),
+        "pull" if visit.form.get("pull") == "yes" else "push",
+        _day(visit, "first"),
+        _day(visit, "end"),
+    )
+
+
+def asked_words(agents: int) -> str:
+    """Flash how many agents are asked to send."""
+    return ngettext(
+        "%(num)s agent is asked to send; it receives the order with its next sync.",
+        "%(num)s agents are asked to send; they receive the order with their next syncs.",
+        agents,
+    )
+
+
+def _day(visit: Visit, name: str) -> int | None:
+    """Return the epoch milliseconds of a day's first moment, UTC; none for nothing.
+
+    The moment that stood there may be a later one of that day: it stays with its day.
+    """
+    text, was = visit.form.get(name, ""), visit.form.get(f"{name}_ms", "")
+    if not text:
+        return None
+    if is_whole(was, MS_DIGITS) and day_of(int(was)) == text:
+        return int(was)
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise FormatError("console.day", value=text[:20]).about(name) from error
+    return round(day.timestamp() * 1000)
+
+
+def day_of(at_ms: int | None) -> str:
+    """Return the day of a moment, UTC, as a form has it; none: an empty text."""
+    return "" if at_ms is None else f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d}"
+
 
 SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
-    "collection-schedules",
     "/collection/schedules",
     "Schedules of the collection",
     InMemory(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
@@ -58,7 +122,6 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
 
 
 ORDERS: Final[Table[ListedOrder]] = Table(
-    "collection-orders",
     "/collection/orders",
     "Collection orders",
     ByCursor(
@@ -175,5 +238,5 @@ PAGES: Final = (
     *ORDERS.pages(show),
     Page("POST", "/collection/orders", "operator", ask_now, form="/collection"),
     Page("POST", "/collection/orders/cancel", "operator", cancel, form="/collection"),
-    *SCHEDULES.files(),
+    *SCHEDULES.file_pages(),
 )

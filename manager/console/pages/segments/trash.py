@@ -27,14 +27,10 @@ IDS_OF: Final[dict[str, IdOf]] = {"": "", "database": "database", "files": "file
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def show(visit: Visit) -> Response:
-    """Show the trash by day, and the files of one day."""
-    return _page(visit, visit.query.get("day", ""))
-
-
-def _page(visit: Visit, day: str = "", done: Adopted | None = None) -> Response:
+def show(visit: Visit, *, done: Adopted | None = None) -> Response:
+    """Show the trash by day, and the files of one day; what an adoption did, or would do."""
     days = visit.door.archive.trash()
-    day = day or (days[0].day if days else "")
+    day = visit.query.get("day") or (days[0].day if days else "")
     _require_day(day)
     files = visit.door.archive.trash_files(day, FILES_SHOWN + 1) if days else []
     return visit.page(
@@ -73,7 +69,6 @@ def _files(visit: Visit) -> Iterator[TrashFile]:
 
 
 FILES: Final[Table[TrashFile]] = Table(
-    "trash",
     "/trash/files",
     "Files in the trash",
     InMemory(_files),
@@ -85,6 +80,7 @@ FILES: Final[Table[TrashFile]] = Table(
         Column("changed", lambda one: one.changed_ms or None, lazy("Changed"), MOMENT),
     ),
     parameters=("day",),
+    files="trash",
 )
 
 
@@ -118,7 +114,7 @@ def adopt(visit: Visit) -> Response:
         seen = visit.door.archive.adopt(
             visit.actor, dry_run=True, trusted=trusted, id_of=IDS_OF[id_of]
         )
-        return _page(visit, done=seen)
+        return show(visit, done=seen)
     if not visit.is_confirmed:
         fields = {"id_of": id_of, **({"trusted": "yes"} if trusted else {})}
         return visit.ask(
@@ -139,12 +135,12 @@ def adopt(visit: Visit) -> Response:
     done = visit.door.archive.adopt(
         visit.actor, dry_run=False, trusted=trusted, id_of=IDS_OF[id_of]
     )
-    return _page(visit, done=done)
+    return show(visit, done=done)
 
 
 PAGES: Final = (
     Page("GET", "/trash", "viewer", show, query=("day",)),
-    *FILES.files(),
+    *FILES.file_pages(),
     Page("POST", "/trash/put-back", "admin", put_back, form="/trash"),
     Page("POST", "/trash/adopt", "admin", adopt, form="/trash"),
 )

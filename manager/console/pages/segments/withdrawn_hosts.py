@@ -25,7 +25,6 @@ HERE: Final = "/console/withdrawn"
 
 
 WITHDRAWN: Final[Table[WithdrawnRow]] = Table(
-    "withdrawn",
     "/withdrawn",
     "Withdrawn hosts",
     ByCursor(

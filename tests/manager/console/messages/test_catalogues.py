@@ -12,7 +12,7 @@ from babel.messages.pofile import read_po
 
 from manager.console import figures, language
 from manager.console.language import LANGUAGES, choose
-from manager.console.messages.words import word
+from manager.console.messages.sentences import word
 from manager.console.rendering import render_text
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from manager.assignment.liveness import LivenessState
 from manager.console.language import speak
-from manager.console.messages.words import run, step, unit, word
+from manager.console.messages.sentences import run, step, unit, word
 from manager.db.tables import metadata
 from manager.operations.releases.update_reports import OUTCOMES
 from manager.settings import Settings, setting_lines
