@@ -155,16 +155,7 @@ def compose(
         capacity_of(settings, guards.load.calm),
     )
     permits = PermitUse(runtime, permission, session, memory, identity)
-    lists = ListUpdates(
-        runtime,
-        client,
-        poller,
-        server_list,
-        session,
-        memory,
-        permits,
-        limit_bytes=settings.limits.server_list_bytes,
-    )
+    lists = ListUpdates(runtime, client, poller, server_list, session, memory, permits)
     manager_settings = ManagerSettings(
         runtime, settings, requested, client, poller, session, collection
     )
@@ -201,14 +192,7 @@ def compose(
     )
     checks: tuple[PeriodicCheck, ...] = (
         SettingsReload(
-            runtime,
-            settings,
-            source,
-            permission,
-            guards,
-            reports,
-            manager_settings,
-            poller,
+            runtime, settings, source, permission, guards, reports, manager_settings, poller
         ),
         FetchConditions(runtime, session, permission, guards, outbox, poller),
         reports,
