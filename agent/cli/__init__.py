@@ -50,7 +50,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         "doctor": "status",
         "settings": "status",
         "schedule": "start",
-        "uninstall": "uninstall",
+        "uninstall": "start",
         "fetch": "fetch",
         "links": "links",
         "robots": "links",

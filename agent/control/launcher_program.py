@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,7 @@ __all__ = [
     "installation",
     "launcher_words",
     "note_synced",
+    "start_detached",
     "start_launcher",
 ]
 
@@ -139,18 +140,22 @@ def launcher_words(data: Path) -> list[str]:
 def start_launcher(data: Path, *options: str) -> subprocess.Popen[bytes]:
     """Start it beside this process, which it may stop. Raises HomeError."""
     words = launcher_words(data)
+    return start_detached([*_outside_of_the_service(), *words, "--quiet", *options], words[0])
+
+
+def start_detached(words: Sequence[str], program: str) -> subprocess.Popen[bytes]:
+    """Start a program of this installation that outlives this process. Raises HomeError."""
     try:
-        return subprocess.Popen(  # noqa: S603 - an interpreter of this installation
-            [*_outside_of_the_service(), *words, "--quiet", *options],
+        return subprocess.Popen(  # noqa: S603 - our own program
+            words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env=dict(os.environ),
         )
     except OSError as error:
         raise HomeError(
-            "agent_errors.program_not_started", program=words[0], why=error.strerror
+            "agent_errors.program_not_started", program=program, why=error.strerror
         ) from error
 
 

@@ -17,7 +17,7 @@ import httpx
 
 from agent.errors import HomeError, LinkError
 
-__all__ = ["Connections", "is_unbelieved"]
+__all__ = ["Connections", "certificate_error"]
 
 
 class _OpenConnections:
@@ -67,10 +67,10 @@ class Connections:
         return self._newest
 
 
-def is_unbelieved(error: BaseException | None) -> bool:
-    """Return whether a certificate was not believed, whatever that became on its way up."""
+def certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """Return why a certificate was not believed, however the error is wrapped; None: it was."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
-            return True
+            return error
         error = error.__cause__ or error.__context__
-    return False
+    return None

@@ -18,7 +18,7 @@ from typing import Any, Final
 import httpx
 
 from agent.errors import FaultError, LinkError, RefusedError, WaitError
-from agent.link.connections import Connections, is_unbelieved
+from agent.link.connections import Connections, certificate_error
 from shared.retry_after import date_s, retry_after_s
 from shared.wire.installation import HEADER, read_installation
 
@@ -51,7 +51,7 @@ async def exchange(
         try:
             answer = await http.send(request, stream=True)
         except httpx.HTTPError as error:
-            if is_unbelieved(error):
+            if certificate_error(error):
                 connections.renew()
             raise _network_error(request, error) from error
         try:

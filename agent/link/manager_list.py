@@ -28,8 +28,9 @@ class ManagerList:
     """The file of the list in force, and the way a new one replaces it."""
 
     def __init__(self, path: Path, *, limit_bytes: int) -> None:
+        """limit_bytes: of a list, compressed and decoded."""
         self._path = path
-        self._limit_bytes = limit_bytes
+        self.limit_bytes = limit_bytes
 
     @property
     def new_list_path(self) -> Path:
@@ -87,7 +88,7 @@ class ManagerList:
     def _read(self, path: Path) -> Iterator[ListHead | Order]:
         with path.open("rb") as file:
             chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
-            yield from orders(decode(chunks, limit_bytes=self._limit_bytes))
+            yield from orders(decode(chunks, limit_bytes=self.limit_bytes))
 
 
 def _held(head: ListHead | Order | None) -> ListNumber | None:

@@ -1,14 +1,13 @@
 """The agent's settings: frozen groups of fields, each with unit, default, range and reason.
 
 `crawl` and `groups` declare them, `settings_file` reads and writes `prs.toml`, `renamed` lists old
-names, `texts` checks those with their own form, `manager_limits` lays the manager's wishes over
-them, `live` says which can change while the agent runs, `home` names the files beside them.
+names, `texts` checks those with their own form, `effective_settings` says which can change while
+the agent runs and lays the manager's wishes over them, `home` names the files beside them.
 """
 
+from agent.settings.effective_settings import taken_up, tightened
 from agent.settings.groups import Settings
 from agent.settings.home import SETTINGS_FILE, Home
-from agent.settings.live import taken_up
-from agent.settings.manager_limits import tightened
 from agent.settings.renamed import RENAMED
 from agent.settings.settings_file import (
     FORM,

@@ -4,7 +4,7 @@ The groups of the site stand here: manager, robot, hours, disk, what it hands ov
 crawl in `agent.settings.crawl`.
 Invariant: each field has a unit, a default, a range where one makes sense, and a reason: what it
 is, in a clause that stands alone, and why its default is so. All of it belongs to the site: the
-manager may only ask for less (`agent.settings.manager_limits`).
+manager may only ask for less (`agent.settings.effective_settings`).
 """
 
 from __future__ import annotations

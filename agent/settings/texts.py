@@ -27,7 +27,6 @@ from shared.wire.names import check_agent_name
 
 __all__ = [
     "CONTENT_CODINGS",
-    "LINK_KINDS",
     "SEEN_BY",
     "check_manager_url",
     "check_texts",
@@ -44,9 +43,6 @@ CONTENT_CODINGS: Final = ("gzip", "deflate", "br", "zstd")
 
 SEEN_BY: Final = ("pairs", "buckets", "generations", "lru", "lru+sbfl", "lru+rotating")
 """The memories that dedup may have, as `agent.modules.seen` names them."""
-
-LINK_KINDS: Final = SWITCHABLE
-"""The kinds of links that can be switched off, as `agent.pipeline.link_kinds` names them."""
 
 _WELL_KNOWN: Final = re.compile(r"(?!/)[A-Za-z0-9._~/-]{1,200}")
 _PROXY_SCHEMES: Final = {"http", "https"}
@@ -94,10 +90,10 @@ def _check_seen_by(name: str) -> None:
 
 def _check_links(links: LinkSettings) -> None:
     for name in links.disabled_kinds:
-        if name not in LINK_KINDS:
-            near = get_close_matches(name, LINK_KINDS, 1, 0.0)[0]
+        if name not in SWITCHABLE:
+            near = get_close_matches(name, SWITCHABLE, 1, 0.0)[0]
             raise SettingError(
-                "agent_errors.link_kind", value=name[:SHOWN], known=tuple(LINK_KINDS), nearest=near
+                "agent_errors.link_kind", value=name[:SHOWN], known=tuple(SWITCHABLE), nearest=near
             )
     for name in links.well_known_files:
         if not _WELL_KNOWN.fullmatch(name):

@@ -36,10 +36,8 @@ class ListUpdates:
         session: CrawlSession,
         memory: Memory,
         permits: PermitUse,
-        *,
-        limit_bytes: int,
     ) -> None:
-        """limit_bytes: of a list, compressed. permits: uses the permit of a new list."""
+        """permits: uses the permit of a new list."""
         self._runtime = runtime
         self._client = client
         self._poller = poller
@@ -47,7 +45,6 @@ class ListUpdates:
         self._session = session
         self._memory = memory
         self._permits = permits
-        self._limit_bytes = limit_bytes
 
     async def resume(self) -> None:
         """Resume the list that is on the disk, as after a crash; a permit must come first.
@@ -78,7 +75,7 @@ class ListUpdates:
         clock = self._runtime.clock
         try:
             target = self._server_list.new_list_path
-            await self._client.take_list(target, limit_bytes=self._limit_bytes)
+            await self._client.take_list(target, limit_bytes=self._server_list.limit_bytes)
             held = await asyncio.to_thread(self._server_list.accept)
         except (LinkError, DiskFullError) as problem:
             error = problem if isinstance(problem, LinkError) else LinkError(problem.message)

@@ -9,18 +9,22 @@ fetched here. If it is this one that is refused, the other is at work, and the w
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
 from agent.app.startup.settings_mapping import permit_margin_s
 from agent.link.actions import GrantPermit, PermitAction
+from agent.link.keys import Identity
 from agent.link.link_memory import Memory
 from shared.archive.errors import DiskFullError
 from shared.messages import Message
+from shared.wire.names import hash_of_key
 
-__all__ = ["MovedHome", "PermitUse", "is_elsewhere"]
+__all__ = ["MovedHome", "PermitUse", "home_location_of", "is_elsewhere"]
 
 
 def is_elsewhere(before: str, now: str) -> bool:
@@ -63,16 +67,16 @@ class PermitUse:
         permission: Permission,
         session: CrawlSession,
         memory: Memory,
-        place: str,
+        identity: Identity,
     ) -> None:
-        """place: the key's hash and the place of the home. The gate has the session's margin."""
+        """The gate has the session's margin."""
         self._runtime = runtime
         self._permission = permission
         self._session = session
         self._memory = memory
-        self._place = place
+        self._place = f"{hash_of_key(identity.key)} {home_location_of(runtime.home.path)}"
         self._margin_s = permit_margin_s(session.settings)
-        self._moved = MovedHome(is_moved=is_elsewhere(memory.kept.place, place))
+        self._moved = MovedHome(is_moved=is_elsewhere(memory.kept.place, self._place))
 
     def carry_out(self, actions: Iterable[PermitAction]) -> None:
         """Grant or revoke permits, one after the other."""
@@ -107,3 +111,34 @@ class PermitUse:
             permission.no_permit = Message("agent.permit_too_short", duration_s=permit.duration_s)
         else:
             permission.no_permit = Message("agent.permit_over")
+
+
+def home_location_of(home: Path, root: Path = Path("/")) -> str:
+    """Return what tells this place from others. root: of the machine's files, for tests.
+
+    What is hashed is only compared here, and never leaves the home: the machine's id, the addresses
+    of its network cards (machines that were cloned from one image share the id), the path and the
+    folder itself (a volume may be mounted under the same path).
+    """
+    parts = [
+        _text(root / "etc" / "machine-id"),
+        *sorted(_text(card / "address") for card in _cards(root / "sys" / "class" / "net")),
+        str(home.resolve()),
+        str(home.stat().st_ino),
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _cards(folder: Path) -> list[Path]:
+    """Return cards of metal, or of a virtual machine: others get random addresses at each start."""
+    try:
+        return [card for card in folder.iterdir() if (card / "device").exists()]
+    except OSError:
+        return []
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -12,7 +12,6 @@ being believed, to say its dates; no key goes with that request either.
 from __future__ import annotations
 
 import asyncio
-import ssl
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -26,6 +25,7 @@ from agent.adapters.curl import CurlFetcher
 from agent.app.session.single_fetch import with_contact
 from agent.app.startup.settings_mapping import fetch_options, resolver_of
 from agent.control.doctor import Check
+from agent.link.connections import certificate_error
 from agent.pipeline.messages.hosts import LookUp, pinned
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.settings import Settings
@@ -153,13 +153,10 @@ def without_password(proxy: str) -> str:
     return scheme + mark + rest.rpartition("@")[2]
 
 
-def is_about_dates(error: BaseException | None) -> bool:
+def is_about_dates(error: BaseException) -> bool:
     """Return whether a certificate was refused for its dates, however the error is wrapped."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return error.verify_code in _NOT_YET_OR_OVER
-        error = error.__cause__ or error.__context__
-    return False
+    refused = certificate_error(error)
+    return refused is not None and refused.verify_code in _NOT_YET_OR_OVER
 
 
 async def check_dates(url: str, proxy: str, why: Message, now: datetime) -> Check:

@@ -37,7 +37,6 @@ from agent.app.startup.settings_reload import SettingsReload, SettingsSource
 from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.drain import read_holds
-from agent.control.home_location import home_location_of
 from agent.control.robot_log import LineLogger
 from agent.control.status import Status
 from agent.control.stop import StopRequest
@@ -56,7 +55,6 @@ from agent.settings.user_agent import version
 from shared.frozen import frozen
 from shared.settings import Renamed
 from shared.wire import sync
-from shared.wire.names import hash_of_key
 
 __all__ = ["RunOptions", "run_until_stopped"]
 
@@ -156,18 +154,8 @@ def compose(
         ),
         capacity_of(settings, guards.load.calm),
     )
-    place = f"{hash_of_key(identity.key)} {home_location_of(home.path)}"
-    permits = PermitUse(runtime, permission, session, memory, place)
-    lists = ListUpdates(
-        runtime,
-        client,
-        poller,
-        server_list,
-        session,
-        memory,
-        permits,
-        limit_bytes=settings.limits.server_list_bytes,
-    )
+    permits = PermitUse(runtime, permission, session, memory, identity)
+    lists = ListUpdates(runtime, client, poller, server_list, session, memory, permits)
     manager_settings = ManagerSettings(
         runtime, settings, requested, client, poller, session, collection
     )
@@ -204,14 +192,7 @@ def compose(
     )
     checks: tuple[PeriodicCheck, ...] = (
         SettingsReload(
-            runtime,
-            settings,
-            source,
-            permission,
-            guards,
-            reports,
-            manager_settings,
-            poller,
+            runtime, settings, source, permission, guards, reports, manager_settings, poller
         ),
         FetchConditions(runtime, session, permission, guards, outbox, poller),
         reports,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -19,6 +18,7 @@ from agent.adapters.clock import SystemClock
 from agent.app.site.site import windows_of
 from agent.control.cron_times import UpdateTime, cron_times, update_time
 from agent.control.crontab import block_in, cron_command, read_crontab, with_block, write_crontab
+from agent.control.launcher_program import start_detached
 from agent.control.lock import holder_of
 from agent.control.units import (
     install_timer,
@@ -205,18 +205,7 @@ def start_now(settings: Settings) -> list[str]:
 def _start_as_cron(settings: Settings) -> int | None:
     """Start the command of cron's lines; return its process id, or None: it ended without fault."""
     words = _cron_words(settings)
-    try:
-        process = subprocess.Popen(  # noqa: S603 - our own program
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise HomeError(
-            "agent_errors.program_not_started", program=words[0], why=error.strerror
-        ) from error
+    process = start_detached(words, words[0])
     lock = Home(settings.home).lock
     until_s = time.monotonic() + STARTED_S
     while process.poll() is None and holder_of(lock) is None and time.monotonic() < until_s:

@@ -55,7 +55,6 @@ def begun(folder: Path, limit_bytes: int) -> tuple[ListUpdates, Poller, list[str
         cast(CrawlSession, session),
         Memory.open(folder / "memory", epoch_ms=0, rng=random.Random(7)),
         cast(PermitUse, nothing),
-        limit_bytes=limit_bytes,
     )
     return updates, poller, lines, lists
 

@@ -10,7 +10,7 @@ from agent.adapters.ledger.jobs.journal import record, url_of
 from agent.modules.counts import KindCounts, KindSum
 from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind, kind_name
-from agent.settings.texts import LINK_KINDS
+from shared.wire.link_kinds import SWITCHABLE
 
 
 def test_each_kind_is_counted_by_itself() -> None:
@@ -25,7 +25,7 @@ def test_each_kind_is_counted_by_itself() -> None:
 
 def test_the_settings_name_every_kind_that_can_be_off() -> None:
     """Pages could not be crawled without anchors, and nothing without the list."""
-    assert [kind.name.lower() for kind in LinkKind][2:] == list(LINK_KINDS)
+    assert [kind.name.lower() for kind in LinkKind][2:] == list(SWITCHABLE)
     assert kind_name(99) == "unknown"
 
 

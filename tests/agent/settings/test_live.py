@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.settings import Settings, taken_up
-from agent.settings.live import LIVE
+from agent.settings.effective_settings import LIVE
 
 RUNNING = Settings(home=Path("/nowhere"))
 

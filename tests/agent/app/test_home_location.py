@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from agent.control.home_location import home_location_of
+from agent.app.manager_link.permit_use import home_location_of
 
 CARD = "00:11:22:33:44:55"
 
