@@ -45,7 +45,7 @@ from agent.modules.page.html.text_links import (
     text_references,
     with_kind,
 )
-from agent.modules.page.limits import PageLimits
+from agent.modules.limits import PageLimits
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["document_references"]
