@@ -204,8 +204,6 @@ class CrawlLimits:
     """Seconds of rest for which an address keeps its place among the parallel ones."""
 
 
-
-
 @frozen
 class PageLimits:
     """Limits for one page. Sizes are of the decoded body."""

@@ -15,8 +15,7 @@ import re2
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.pages.pool import WorkerOptions
 from agent.modules.filter import Blocked
-from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.limits import PageLimits
+from agent.modules.limits import CrawlLimits, PageLimits, Politeness
 from agent.pipeline.link_kinds import LinkKind
 from agent.settings import Settings
 from shared.archive.encode import SegmentInfo
