@@ -1,4 +1,4 @@
-"""Counts of what is not fetched, by reason with a few examples, and of what kinds of links bring.
+"""Counts of stopped URLs, by reason with a few examples, and of the URLs by kind of link.
 
 Invariant: memory is bounded whatever the crawl meets: reasons are named in code, and each keeps
 at most `EXAMPLES` texts; of links there is a row for each kind.
@@ -63,7 +63,7 @@ class KindSum:
 
 
 class KindCounts:
-    """What each kind of links brings since the process started; shown by `prs status`.
+    """URLs and answers by kind of link since the process started; shown by `prs status`.
 
     A kind that mostly brings 404s guesses badly on these sites, and `links.disabled_kinds` can
     switch it off.

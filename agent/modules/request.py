@@ -1,4 +1,4 @@
-"""What the two fetching modules have in common: their way to the network, targets of redirects."""
+"""Base of the two modules that send requests, and targets of redirects."""
 
 from __future__ import annotations
 

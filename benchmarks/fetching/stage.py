@@ -110,7 +110,7 @@ class Worker(WorkerProcess):
 
     def __init__(self, _launch: object, _told: bytes, *, answered: Any, ended: Any) -> None:
         self._answered, self._ended = answered, ended
-        self._tasks: deque[Task] = deque()
+        self.tasks: deque[Task] = deque()
         self._received = bytearray()
         self._results = self.sent_bytes = 0
         self.ready = True
@@ -122,7 +122,7 @@ class Worker(WorkerProcess):
 
     def answer(self) -> None:
         """Give the results of all pages that were sent."""
-        parts = [self.answers[task.page.url][2] for task in self._tasks]
+        parts = [self.answers[task.page.url][2] for task in self.tasks]
         if parts:
             self._received += frame_of(*parts, count=len(parts))
             self._answered(self, self._take_frames())

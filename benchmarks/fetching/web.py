@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.adapters.pages.wire import result_of
-from agent.modules.page.limits import PageLimits
+from agent.modules.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched
 from benchmarks.crawl.web import DOCUMENTATION, PAGE_BYTES

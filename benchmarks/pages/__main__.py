@@ -28,8 +28,8 @@ from agent.adapters.allocator import keep_freed_memory
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.adapters.pages.worker_start import by_command
 from agent.app.startup.page_work import page_worker
+from agent.modules.limits import PageLimits
 from agent.modules.page.addresses import forget_references
-from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched, PageWork
 from agent.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent.adapters.pages.child import Work, files_from_arguments, serve
-from agent.modules.page.limits import PageLimits
+from agent.modules.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched, PageWork
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.adapters.pages.child import Work, files_from_arguments, serve
 from agent.adapters.pages.worker_start import Files
-from agent.modules.page.limits import PageLimits
+from agent.modules.limits import PageLimits
 from agent.modules.page.work import PageRead, finished, read
 from agent.pipeline.messages.pages import Fetched
 

@@ -15,8 +15,7 @@ from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.adapters.pages.pool import WorkerOptions
 from agent.modules.filter import Blocked
-from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.page.limits import PageLimits
+from agent.modules.limits import CrawlLimits, PageLimits, Politeness
 from agent.pipeline.link_kinds import LinkKind
 from agent.settings import Settings
 from agent.settings.user_agent import user_agent, version

@@ -1,7 +1,6 @@
 """The work on one fetched page: from an answer's bytes to its links and its record.
 
     work.py            all of it, in order; start here
-    limits.py          limits for one page
     body_kinds.py      page, list of links, other document, or none
     header_fields.py   header fields that links and text depend on
     header_links.py    links of the header block

@@ -14,6 +14,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from agent.modules.limits import PageLimits
 from agent.modules.page.body_kinds import (
     HEAD_BYTES,
     DocumentKind,
@@ -32,7 +33,6 @@ from agent.modules.page.header_fields import field_values, lowered
 from agent.modules.page.header_links import leads_on_by_header
 from agent.modules.page.html.markup import Markup, links_of_markup
 from agent.modules.page.html.robots_tags import SILENT, RobotsTag, read_tags
-from agent.modules.page.limits import PageLimits
 from agent.modules.page.links import PageLinks, links_of, links_of_document
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.request import REDIRECTS

@@ -9,8 +9,7 @@ import pytest
 
 from agent.modules.counts import StopCounts
 from agent.modules.filter import Filter
-from agent.modules.limits import CrawlLimits
-from agent.modules.page.limits import PageLimits
+from agent.modules.limits import CrawlLimits, PageLimits
 from agent.modules.page.work import work_on
 from agent.modules.parse import Parse
 from agent.modules.server_list.scope import scope_of_jobs

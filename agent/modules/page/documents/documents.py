@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from agent.modules.limits import PageLimits
 from agent.modules.page.addresses import joined
 from agent.modules.page.body_kinds import DocumentKind
 from agent.modules.page.documents.dash import dash_references, is_dash
@@ -45,7 +46,6 @@ from agent.modules.page.html.text_links import (
     text_references,
     with_kind,
 )
-from agent.modules.page.limits import PageLimits
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["document_references"]

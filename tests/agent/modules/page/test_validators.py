@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.modules.page.limits import PageLimits
+from agent.modules.limits import PageLimits
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched

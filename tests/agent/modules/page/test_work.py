@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.page.limits import PageLimits
+from agent.modules.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages.pages import INDEXED_DEPTH, SITEMAP_DEPTH, Fetched, PageWork

@@ -23,10 +23,10 @@ from pypdf.generic import (
     TextStringObject,
 )
 
+from agent.modules.limits import PageLimits
 from agent.modules.page.documents.office import MOST_BYTES, office_references
 from agent.modules.page.documents.pdf import OverBudgetError, cpu_budget, pdf_references
 from agent.modules.page.html.json_addresses import parsed
-from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages.pages import Fetched, Links
