@@ -16,12 +16,10 @@ from manager.operations.hosts.found_urls import parse_found
 from manager.operations.hosts.refused_lines import (
     REFUSALS_KEPT,
     RefusedLine,
-    line_and_reason,
     refused_line,
 )
 from shared.errors import PrsmError
 from shared.frozen import frozen
-from shared.messages import Message
 from shared.wire.gzip_stream import too_long
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES, UrlLine, decode_line
 
@@ -52,11 +50,6 @@ class FoundBody:
     repeated: int
     refused_lines: tuple[RefusedLine, ...]
     refused_count: int
-
-    @property
-    def refused(self) -> list[tuple[int, Message]]:
-        """Return number and reason of the refused lines."""
-        return line_and_reason(self.refused_lines)
 
 
 def read_discovered(job: DiscoveredJob) -> FoundBody:

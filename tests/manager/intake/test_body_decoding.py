@@ -92,7 +92,7 @@ def test_repeated_lines_are_known(tmp_path: Path) -> None:
     found = discovered(tmp_path, body)
     assert isinstance(found, FoundBody)
     assert (found.repeated, found.refused_count) == (1, 2)
-    assert [line for line, _ in found.refused] == [4, 5]
+    assert [one.line for one in found.refused_lines] == [4, 5]
     assert [one.code for one in found.refused_lines] == ["scheme", "malformed_line"]
     assert (tmp_path / "found").read_text() == (
         "http://a.example:80/\thttp://a.example:80/\t\n"
