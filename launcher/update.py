@@ -7,7 +7,7 @@
 
 Invariant: `current` leads to a whole release at every moment, and never to one that is lower than
 the highest that it ever led to, but the last good one. A failure is reported once, and not tried
-again each night (`failures`).
+again each night (`state.Failure`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from typing import Final
 
 from launcher.bundle import install, try_launcher
 from launcher.errors import BrokenError, LauncherError, OfflineError, RefusedError
-from launcher.failures import failure_text, next_failure
 from launcher.installation import Installation, Journal
 from launcher.manager import Manager, read_site
 from launcher.signed_releases import Release, SignedReleases
-from launcher.state import State, read_state
+from launcher.state import State, failure_text, next_failure, read_state
 from launcher.switch import Outcome, Switch, higher
 from launcher.update_reports import UpdateReports
 from shared.plurals import with_plurals

@@ -221,8 +221,7 @@ def compile_imports(python: str) -> None:
         "            importlib.import_module(found.name)\n"
     )
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    outcome = subprocess.run([python, "-c", code], cwd=ROOT, env=environment, check=False)
-    if outcome.returncode != 0:
+    if subprocess.call([python, "-c", code], cwd=ROOT, env=environment):
         sys.exit("Failed: a module of .venv does not load; its error is above.")
 
 
@@ -239,10 +238,8 @@ def pip_command(scratch: Path) -> list[str]:
     """Return a command that runs some pip: this Python's own, or one unpacked into scratch."""
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
-    bundled = bundled_wheel()
-    if bundled is None:
-        bundled = wheel_from_debian(scratch)
-    return [sys.executable, str(bundled / "pip")]
+    wheel = bundled_wheel() or wheel_from_debian(scratch)
+    return [sys.executable, str(wheel / "pip")]
 
 
 def bundled_wheel() -> Path | None:
@@ -281,19 +278,13 @@ def download(package: str, folder: Path) -> bool:
     """Fetch a Debian package's file into folder; return whether apt could."""
     # The sandbox user _apt may not write into a private folder; root downloads as itself.
     options = ["-o", "APT::Sandbox::User=root"] if os.geteuid() == 0 else []
-    return (
-        subprocess.run(
-            ["apt-get", *options, "-qq", "download", package], cwd=folder, check=False
-        ).returncode
-        == 0
-    )
+    return subprocess.call(["apt-get", *options, "-qq", "download", package], cwd=folder) == 0
 
 
 def run(command: list[str]) -> None:
     """Run a command; end with its exit code when it fails."""
-    outcome = subprocess.run(command, check=False)
-    if outcome.returncode != 0:
-        sys.exit(f"Failed ({outcome.returncode}): {' '.join(command)}")
+    if code := subprocess.call(command):
+        sys.exit(f"Failed ({code}): {' '.join(command)}")
 
 
 if __name__ == "__main__":

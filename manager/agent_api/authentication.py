@@ -23,7 +23,6 @@ from manager.errors import (
     PrsmError,
     UnknownKeyError,
 )
-from manager.intake.body_receiver import ReceiveLimits
 from manager.intake.logs.log_intake import LogIntake
 from manager.intake.messages.discovery_intake import DiscoveredIntake
 from manager.intake.messages.messages import MessageDesk
@@ -85,11 +84,6 @@ class AgentDoor:
     bundles: Bundles
     hold: RefusalHold
     installation: str
-
-    @property
-    def patience(self) -> ReceiveLimits:
-        """Return how patient the manager is with senders."""
-        return ReceiveLimits(self.limits.upload_idle_s, self.limits.min_upload_bytes_per_s)
 
 
 async def door_of(request: Request) -> AgentDoor:

@@ -21,15 +21,13 @@ AT_ONCE: Final = 500
 REMEMBERED: Final = 100_000
 """Identities, of some 200 bytes each, before all are forgotten and looked up again."""
 
-Waiting = dict[str, asyncio.Future[AgentIdentity | None]]
-
 
 class Keys:
     """Looks up keys. For one event loop."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._waiting: Waiting = {}
+        self._waiting: dict[str, asyncio.Future[AgentIdentity | None]] = {}
         self._looking: asyncio.Task[None] | None = None
         self._known: dict[str, AgentIdentity] = {}
 
@@ -63,7 +61,7 @@ class Keys:
     async def _look(self) -> None:
         try:
             while self._waiting:
-                batch, self._waiting = _divided(self._waiting)
+                batch = {key: self._waiting.pop(key) for key in list(self._waiting)[:AT_ONCE]}
                 try:
                     found = await asyncio.to_thread(authenticate, self._db, batch)
                 except Exception as error:  # noqa: BLE001  # told to those who wait
@@ -75,11 +73,3 @@ class Keys:
                         answer.set_result(found.get(key_hash))
         finally:
             self._looking = None
-
-
-def _divided(waiting: Waiting) -> tuple[Waiting, Waiting]:
-    """Return what is looked up now, and what later."""
-    if len(waiting) <= AT_ONCE:
-        return waiting, {}
-    pairs = list(waiting.items())
-    return dict(pairs[:AT_ONCE]), dict(pairs[AT_ONCE:])

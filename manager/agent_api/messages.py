@@ -15,7 +15,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from manager.agent_api.authentication import Agent, Door
 from manager.agent_api.streams import OpenFile
 from manager.errors import SlowDownError
-from manager.intake.body_receiver import DISCOVERED_LIST, keep_refused, receive
+from manager.intake.body_receiver import DISCOVERED_LIST, declared_bytes, keep_refused, receive
 from manager.intake.client_disconnect import while_connected
 from manager.operations.fleet import contact
 from manager.operations.fleet.server_lists import current_list
@@ -59,15 +59,15 @@ def _open_list(door: Door, agent: AgentIdentity) -> BinaryIO:
 @router.post("/servlets/record", openapi_extra=ANY_BODY)
 async def record(request: Request, door: Door, agent: Agent) -> str:
     """M2: gzip of hosts that the agent found."""
-    declared_bytes = _declared_bytes(request)
-    with door.uploads.one(agent.id, declared_bytes):
+    size_bytes = declared_bytes(request)
+    with door.uploads.one(agent.id, size_bytes):
         body = await receive(
             request.stream(),
             door.spool,
             DISCOVERED_LIST,
             limit_bytes=door.limits.discovered_bytes,
-            declared_bytes=declared_bytes,
-            patience=door.patience,
+            declared_bytes=size_bytes,
+            limits=door.limits,
         )
         now_ms = door.now_ms()
         async with keep_refused(door.rejected, body, agent.id, DISCOVERED_LIST, door.now_ms):
@@ -105,9 +105,9 @@ def _told(recorded: Recorded) -> str:
 @router.post("/servlets/submitlog", openapi_extra=ANY_BODY)
 async def submit_log(request: Request, door: Door, agent: Agent) -> str:
     """M3: the name of a crawl log, LF, and gzip of its lines."""
-    declared_bytes = _declared_bytes(request)
-    with door.uploads.one(agent.id, declared_bytes):
-        body = await door.logs.receive(request.stream(), declared_bytes)
+    size_bytes = declared_bytes(request)
+    with door.uploads.one(agent.id, size_bytes):
+        body = await door.logs.receive(request.stream(), size_bytes)
         receipt = await while_connected(request, door.logs.enter(agent, body))
     log, lines, foreign = receipt.name, receipt.lines, receipt.quarantined
     if receipt.repeated:
@@ -154,8 +154,3 @@ async def list_robot() -> str:
 async def restart() -> str:
     """Lead people to where agents are restarted."""
     return "/console/restart"
-
-
-def _declared_bytes(request: Request) -> int | None:
-    declared = request.headers.get("content-length", "")
-    return int(declared) if declared.isascii() and declared.isdigit() else None

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from manager.api.access import Admin, Door, Viewer
 from manager.api.routes import subject_router
 from manager.db.releases.update_reports import UpdateReportRow
-from manager.intake.body_receiver import RELEASE_FILE, ReceiveLimits, receive
+from manager.intake.body_receiver import RELEASE_FILE, declared_bytes, receive
 from manager.intake.messages.large_messages import FirstMetadata, NextSigned, NextTargets
 from manager.operations.releases import release_views, releases, rollouts, update_reports
 from manager.operations.releases.offer_snapshots import ShownOffer
@@ -104,15 +104,13 @@ def rotate(door: Door, actor: Admin, asked: NextSigned) -> None:
 @router.post("/bundles", status_code=201, openapi_extra=BUNDLE)
 async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
     """Take a release's file; it is served once targets name it, and thrown away after a day."""
-    limits = door.settings.limits
-    declared = request.headers.get("content-length", "")
     body = await receive(
         request.stream(),
         door.spool,
         RELEASE_FILE,
         limit_bytes=door.settings.releases.bundle_bytes,
-        declared_bytes=int(declared) if declared.isdigit() else None,
-        patience=ReceiveLimits(limits.upload_idle_s, limits.min_upload_bytes_per_s),
+        declared_bytes=declared_bytes(request),
+        limits=door.settings.limits,
     )
     try:
         if not body.size_bytes:

@@ -13,12 +13,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
+from starlette.requests import Request
+
+from manager.settings import LimitSettings
 from manager.store import Rejected, Spool, Spooled
 from shared.errors import FormatError, LimitError, PrsmError
-from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["ReceiveLimits", "SlowSenderError", "check_rate", "keep_refused", "receive"]
+__all__ = ["SlowSenderError", "check_rate", "declared_bytes", "keep_refused", "receive"]
 
 GATHERED_BYTES: Final = 1024**2
 CRAWL_LOG: Final = Message("segments.kind_log")
@@ -34,12 +36,10 @@ class SlowSenderError(PrsmError):
     """A body came too slowly, or stopped coming (408)."""
 
 
-@frozen
-class ReceiveLimits:
-    """Limits on slow senders."""
-
-    idle_s: float
-    least_bytes_per_s: int
+def declared_bytes(request: Request) -> int | None:
+    """Return the length of its body that a request declares; None: none that is a number."""
+    declared = request.headers.get("content-length", "")
+    return int(declared) if declared.isascii() and declared.isdigit() else None
 
 
 async def receive(
@@ -49,10 +49,10 @@ async def receive(
     *,
     limit_bytes: int,
     declared_bytes: int | None,
-    patience: ReceiveLimits,
+    limits: LimitSettings,
     clock: Callable[[], float] = time.monotonic,
 ) -> Spooled:
-    """Spool a body and return it. what: the body's kind, as `segments.kind_log`.
+    """Spool a body and return it. what: its kind, as `segments.kind_log`. limits: on slow senders.
 
     Raises LimitError, StoreFullError, SlowSenderError.
     """
@@ -64,14 +64,14 @@ async def receive(
         gathered = bytearray()
         received_bytes = 0
         source = aiter(chunks)
-        while (chunk := await _next_chunk(source, what, patience.idle_s)) is not None:
+        while (chunk := await _next_chunk(source, what, limits.upload_idle_s)) is not None:
             gathered += chunk
             received_bytes += len(chunk)
             # Undeclared bodies are refused at the limit, not a megabyte later.
             if len(gathered) >= GATHERED_BYTES or received_bytes > limit_bytes:
                 await asyncio.to_thread(writer.write, bytes(gathered))
                 gathered.clear()
-            check_rate(what, received_bytes, clock() - begun, patience.least_bytes_per_s)
+            check_rate(what, received_bytes, clock() - begun, limits.min_upload_bytes_per_s)
         await asyncio.to_thread(writer.write, bytes(gathered))
         return await asyncio.to_thread(writer.finish)
     finally:

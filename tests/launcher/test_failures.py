@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher.failures import FIRST_WAIT_MS, LONGEST_WAIT_MS, Failure, next_failure
+from launcher.state import FIRST_WAIT_MS, LONGEST_WAIT_MS, Failure, next_failure
 from tests.launcher.site import PRS, Centre, Site, archive, archive_of
 
 DEAD = "#!/bin/sh\necho no such library; exit 3\n"

@@ -1,4 +1,4 @@
-"""Who else takes part: partners with plain agents, colleagues, and third parties.
+"""Participants beside the crawling agents: partners with plain agents, colleagues, third parties.
 
 Partners join as they would by hand: a token, a key, a question an hour.
 """

@@ -99,5 +99,5 @@ class Partner:
 
 
 def print_title(text: str) -> None:
-    """Print what comes next in the story."""
+    """Print the title of the next step."""
     print(f"\n== {text}", flush=True)

@@ -16,7 +16,7 @@ from fastapi import Request
 
 from manager.api.access import AdminDoor
 from manager.intake.body_decoding import DecodingLimits
-from manager.intake.body_receiver import UPLOADED_LIST, ReceiveLimits, receive
+from manager.intake.body_receiver import UPLOADED_LIST, declared_bytes, receive
 from manager.intake.client_disconnect import gone_client, while_connected
 from manager.intake.messages.list_check import ListJob, check_list, plain_chunks
 from shared.wire.gzip_stream import split_lines
@@ -50,20 +50,19 @@ async def text_body(request: Request, door: AdminDoor) -> AsyncIterator[Lines]:
     Raises LimitError, FormatError, SlowSenderError.
     """
     limits = door.settings.limits
-    declared = request.headers.get("content-length", "")
     body = await receive(
         request.stream(),
         door.spool,
         UPLOADED_LIST,
         limit_bytes=limits.hosts_bytes,
-        declared_bytes=int(declared) if declared.isdigit() else None,
-        patience=ReceiveLimits(limits.upload_idle_s, limits.min_upload_bytes_per_s),
+        declared_bytes=declared_bytes(request),
+        limits=limits,
     )
 
     try:
         decoding = DecodingLimits(limits.hosts_bytes, limits.decoded_ratio, 10**12, "")
         job = ListJob(body.path, decoding, cpu_s=door.settings.intake.host_list_cpu_s)
-        await while_connected(request, _check(door, job))
+        await while_connected(request, door.read(check_list, job))
         async with gone_client(request) as check_client:
 
             def lines() -> Iterator[tuple[int, str]]:
@@ -72,10 +71,6 @@ async def text_body(request: Request, door: AdminDoor) -> AsyncIterator[Lines]:
             yield lines
     finally:
         await asyncio.shield(asyncio.to_thread(body.discard))
-
-
-async def _check(door: AdminDoor, job: ListJob) -> None:
-    await door.read(check_list, job)
 
 
 def _lines(

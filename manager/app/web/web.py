@@ -19,7 +19,6 @@ from manager.app.web.health import router as health_router
 from manager.app.web.statuses import answer_to, install_error_handlers, status_of
 from manager.console import ConsoleDoor, console, console_pages
 from manager.distribution import DistributionDoor, Selections, known_client
-from manager.intake.body_receiver import ReceiveLimits
 from manager.intake.messages.messages import FEW_FIELDS_BYTES, MessageDesk
 from manager.intake.uploads.uploads import UploadDesk
 from manager.operations.identity.installation import installation_id
@@ -94,7 +93,7 @@ def build_app(manager: Manager) -> FastAPI:
             manager.db,
             manager.parts,
             manager.settings.collection,
-            ReceiveLimits(limits.upload_idle_s, limits.min_upload_bytes_per_s),
+            limits,
             manager.now_ms,
         ),
         now_ms=manager.now_ms,

@@ -20,11 +20,10 @@ from manager.assignment.right_history import SLACK_MS
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
 from manager.intake.body_decoding import DecodingLimits
-from manager.intake.body_receiver import CRAWL_LOG, ReceiveLimits, keep_refused, receive
+from manager.intake.body_receiver import CRAWL_LOG, keep_refused, receive
 from manager.intake.logs.log_job import LogJob
 from manager.intake.logs.log_parser import first_since_ms, parse_log, read_name
-from manager.intake.logs.log_sections import Section
-from manager.intake.logs.section_check import check_closed
+from manager.intake.logs.log_sections import Section, check_closed
 from manager.intake.shared_readings import KeptReadings
 from manager.intake.workers.body_job import Reader
 from manager.operations.fleet.contact import note_message
@@ -80,14 +79,13 @@ class LogIntake:
 
     async def receive(self, chunks: AsyncIterator[bytes], declared_bytes: int | None) -> Spooled:
         """Spool a log. Raises LimitError, BusyError, SlowSenderError."""
-        limits = self.limits
         return await receive(
             chunks,
             self.spool,
             CRAWL_LOG,
-            limit_bytes=limits.log_bytes,
+            limit_bytes=self.limits.log_bytes,
             declared_bytes=declared_bytes,
-            patience=ReceiveLimits(limits.upload_idle_s, limits.min_upload_bytes_per_s),
+            limits=self.limits,
         )
 
     async def enter(self, agent: AgentIdentity, body: Spooled) -> Receipt:

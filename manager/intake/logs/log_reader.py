@@ -22,9 +22,8 @@ from manager.intake.body_decoding import decode_body, too_many_lines
 from manager.intake.body_errors import BodyLimitError
 from manager.intake.logs.log_columns import Authorities, PlainLines, split_block
 from manager.intake.logs.log_job import LogJob
-from manager.intake.logs.log_sections import LogKind
+from manager.intake.logs.log_sections import LogKind, SectionCheck
 from manager.intake.logs.refetch_draw import Draw
-from manager.intake.logs.section_check import SectionCheck
 from manager.operations.logs.log_summary import FinishedUnit, ParsedLog
 from manager.store import LogFile, LogRow
 from manager.store.logs.log_files import WRITTEN

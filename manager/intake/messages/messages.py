@@ -105,11 +105,7 @@ class MessageDesk:
 
         Raises what the function raises, BodyLimitError, BusyError, ClientDisconnect.
         """
-
-        async def work() -> _Result:
-            return await self._read(function, job)
-
-        return await while_connected(request, work())
+        return await while_connected(request, self._read(function, job))
 
     def _began(self, sender: int) -> int:
         if self._under_way[sender] >= self._per_sender:

@@ -15,12 +15,7 @@ from typing import Any
 
 from manager.db import Database
 from manager.errors import LimitError
-from manager.intake.body_receiver import (
-    GATHERED_BYTES,
-    RATE_GRACE_S,
-    ReceiveLimits,
-    SlowSenderError,
-)
+from manager.intake.body_receiver import GATHERED_BYTES, RATE_GRACE_S, SlowSenderError
 from manager.intake.uploads.upload_errors import ChecksumError, TakenOverError
 from manager.operations.segments.upload_bytes import (
     record_arrival,
@@ -28,6 +23,7 @@ from manager.operations.segments.upload_bytes import (
     record_complete,
 )
 from manager.operations.segments.uploads import TransferRow, offset
+from manager.settings import LimitSettings
 from manager.store import UploadPart, UploadParts
 from shared.frozen import frozen
 from shared.messages import Message
@@ -47,7 +43,7 @@ class UploadBodies:
     """Takes bodies, as patiently as the settings say."""
 
     db: Database
-    patience: ReceiveLimits
+    limits: LimitSettings
     now_ms: Callable[[], int]
     clock: Callable[[], float]
 
@@ -107,7 +103,7 @@ class UploadBodies:
                 digest.update(data)
             taken.end += len(data)
 
-        leaving = asyncio.create_task(_wanted(leave))
+        leaving = asyncio.create_task(leave.wait())
         try:
             while (chunk := await self._next(source, leaving)) is not None:
                 gathered += chunk
@@ -116,7 +112,7 @@ class UploadBodies:
                 if len(gathered) >= GATHERED_BYTES:
                     await asyncio.to_thread(write)
                 came, elapsed_s = taken.end + len(gathered) - start, self.clock() - begun
-                least = self.patience.least_bytes_per_s
+                least = self.limits.min_upload_bytes_per_s
                 if elapsed_s > RATE_GRACE_S and came < elapsed_s * least:
                     raise SlowSenderError(
                         "uploads.part_too_slow",
@@ -129,15 +125,13 @@ class UploadBodies:
             if gathered and taken.end + len(gathered) <= row.size_bytes:
                 await asyncio.shield(asyncio.to_thread(write))
 
-    async def _next(
-        self, source: AsyncIterator[bytes], leaving: asyncio.Task[None]
-    ) -> bytes | None:
-        coming = asyncio.create_task(_one(source))
-        both: set[asyncio.Task[Any]] = {coming, leaving}
+    async def _next(self, source: AsyncIterator[bytes], leaving: asyncio.Task[Any]) -> bytes | None:
+        coming = asyncio.ensure_future(anext(source, None))
+        both: set[asyncio.Future[Any]] = {coming, leaving}
         try:
             await asyncio.wait(
                 both,
-                timeout=self.patience.idle_s,
+                timeout=self.limits.upload_idle_s,
                 return_when=asyncio.FIRST_COMPLETED,
             )
             if coming.done():
@@ -148,21 +142,13 @@ class UploadBodies:
                 await asyncio.gather(coming, return_exceptions=True)
         if leaving.done():
             raise TakenOverError("uploads.taken_over")
-        raise SlowSenderError("uploads.part_idle", idle_s=self.patience.idle_s)
+        raise SlowSenderError("uploads.part_idle", idle_s=self.limits.upload_idle_s)
 
     def _keep(
         self, row: TransferRow, part: UploadPart, start: int, end: int, broke: bool
     ) -> TransferRow:
         part.sync()
         return record_bytes(self.db, row, start, end, self.now_ms(), broke=broke)
-
-
-async def _wanted(leave: asyncio.Event) -> None:
-    await leave.wait()
-
-
-async def _one(source: AsyncIterator[bytes]) -> bytes | None:
-    return await anext(source, None)
 
 
 def verify_upload(

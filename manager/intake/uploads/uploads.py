@@ -17,7 +17,6 @@ from typing import Final
 from manager.db import Database
 from manager.errors import BusyError, LimitError
 from manager.intake.body_errors import SenderShareError
-from manager.intake.body_receiver import ReceiveLimits
 from manager.intake.uploads.upload_bodies import UploadBodies, verify_upload
 from manager.intake.uploads.upload_errors import OffsetError
 from manager.operations.identity.enrolment import AgentIdentity
@@ -26,7 +25,7 @@ from manager.operations.segments.pulls import offer_upload
 from manager.operations.segments.upload_bytes import read_gaps, record_arrival
 from manager.operations.segments.upload_completion import drop_upload
 from manager.operations.segments.uploads import NewUpload, TransferRow
-from manager.settings import CollectionSettings
+from manager.settings import CollectionSettings, LimitSettings
 from manager.store import PartBusyError, UploadParts
 from shared.errors import Fault
 from shared.wire.uploads import read_checksum
@@ -82,7 +81,7 @@ class UploadDesk:
         db: Database,
         parts: UploadParts,
         settings: CollectionSettings,
-        patience: ReceiveLimits,
+        limits: LimitSettings,
         now_ms: Callable[[], int],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -90,9 +89,8 @@ class UploadDesk:
         self._parts = parts
         self._settings = settings
         self._now_ms = now_ms
-        self._bodies = UploadBodies(db, patience, now_ms, clock)
+        self._bodies = UploadBodies(db, limits, now_ms, clock)
         self._turns = UploadTurns()
-        self._under_way = 0
         self._senders: Counter[int] = Counter()
 
     @property
@@ -205,19 +203,17 @@ class UploadDesk:
 
     @contextmanager
     def _place(self, sender: int) -> Iterator[None]:
-        if self._under_way >= self._settings.parallel_chunks:
-            raise BusyError("uploads.too_many_parts", retry_after_s=5, requests=self._under_way)
+        if (requests := self._senders.total()) >= self._settings.parallel_chunks:
+            raise BusyError("uploads.too_many_parts", retry_after_s=5, requests=requests)
         most = self._settings.chunks_per_agent
         if self._senders[sender] >= most:
             raise SenderShareError(
                 Fault.SENDER_UPLOADS, self._senders[sender], most, "collection.chunks_per_agent", 5
             )
-        self._under_way += 1
         self._senders[sender] += 1
         try:
             yield
         finally:
-            self._under_way -= 1
             self._senders[sender] -= 1
             if not self._senders[sender]:
                 del self._senders[sender]

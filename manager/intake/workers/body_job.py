@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import KW_ONLY
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from shared.frozen import frozen
 
@@ -34,6 +34,8 @@ _Result = TypeVar("_Result")
 class Reader(Protocol):
     """Reads a body elsewhere."""
 
-    def __call__(self, function: Callable[[_Job], _Result], job: _Job, /) -> Awaitable[_Result]:
+    def __call__(
+        self, function: Callable[[_Job], _Result], job: _Job, /
+    ) -> Coroutine[Any, Any, _Result]:
         """Return function(job); raises what it raises, BodyLimitError, BusyError."""
         ...

@@ -11,8 +11,7 @@ import pytest
 
 from agent.cli.status import check_lines
 from agent.control.updates import check_updates, skipped_releases
-from launcher.failures import next_failure
-from launcher.state import State, write_state
+from launcher.state import State, next_failure, write_state
 from shared.messages import Message
 
 

@@ -11,15 +11,15 @@ import pytest
 from manager.intake.body_receiver import (
     CRAWL_LOG,
     GATHERED_BYTES,
-    ReceiveLimits,
     SlowSenderError,
     receive,
 )
+from manager.settings import LimitSettings
 from manager.store import Spool, Spooled, StoreFullError
 from shared.errors import LimitError
 from tests.manager.store.full_disk import full_after
 
-PATIENT = ReceiveLimits(idle_s=10, least_bytes_per_s=100)
+PATIENT = LimitSettings(upload_idle_s=10, min_upload_bytes_per_s=100)
 
 
 async def sent(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
@@ -33,13 +33,13 @@ def take(
     *,
     limit_bytes: int = 10**7,
     declared_bytes: int | None = None,
-    patience: ReceiveLimits = PATIENT,
+    limits: LimitSettings = PATIENT,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> Spooled:
     return asyncio.run(
         receive(
             chunks, spool, CRAWL_LOG, limit_bytes=limit_bytes, declared_bytes=declared_bytes,
-            patience=patience, clock=clock,
+            limits=limits, clock=clock,
         )
     )  # fmt: skip
 
@@ -93,7 +93,7 @@ def test_a_sender_that_stops_is_given_up(spool: Spool) -> None:
         await asyncio.Event().wait()
 
     with pytest.raises(SlowSenderError, match=r"no data for 0\.01 s"):
-        take(spool, stalls(), patience=ReceiveLimits(idle_s=0.01, least_bytes_per_s=0))
+        take(spool, stalls(), limits=LimitSettings(upload_idle_s=0.01, min_upload_bytes_per_s=0))
     assert list(spool.folder.iterdir()) == []
 
 
