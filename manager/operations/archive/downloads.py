@@ -8,7 +8,6 @@ from typing import Final
 from manager.db.archive import downloads
 from manager.db.archive.downloads import DownloadRow, Taken
 from manager.db.engine import Database
-from manager.errors import require_choice
 
 __all__ = [
     "KEEP_MS",
@@ -47,7 +46,7 @@ def list_downloads(
 ) -> list[DownloadRow]:
     """Return downloads, those that began last first, before a number. Raises FormatError."""
     if state:
-        require_choice("state", state, STATES)
+        check_choice("state", state, STATES)
     with db.read() as tx:
         return downloads.downloads_before(
             tx,

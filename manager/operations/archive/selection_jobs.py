@@ -9,10 +9,11 @@ from typing import Final
 from manager.db.archive import selection_jobs
 from manager.db.archive.selection_jobs import JobRow, OwnedJob
 from manager.db.engine import Database
-from manager.errors import ConflictError, GoneError, NotFoundError, require_choice
+from manager.errors import ConflictError, GoneError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.archive.selection_files import SelectionSources
 from manager.operations.people.clients import Client
+from shared.errors import check_choice
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -50,7 +51,7 @@ def submit_job(
     db: Database, client: Client, function: str, query: str, actor: Actor, now_ms: int
 ) -> JobRow:
     """Queue a selection; its query was checked. Raises FormatError, ConflictError."""
-    require_choice("function", function, FUNCTIONS)
+    check_choice("function", function, FUNCTIONS)
     token = secrets.token_urlsafe(18)
     with db.write() as tx:
         if selection_jobs.count_open(tx, client.id) >= OPEN_JOBS:
@@ -96,7 +97,7 @@ def list_jobs(
 ) -> list[OwnedJob]:
     """Return the jobs of all clients, or of one, newest first, before a number."""
     if state:
-        require_choice("state", state, STATES)
+        check_choice("state", state, STATES)
     with db.read() as tx:
         return selection_jobs.all_jobs(
             tx, client=client, state=state, before=before, limit=max(1, min(limit, MOST_ROWS))

@@ -13,8 +13,7 @@ from manager.db.rounds import round_history, round_list
 from manager.db.rounds.round_history import PastRound
 from manager.db.rounds.round_list import STATES
 from manager.db.rounds.rounds import RoundRow
-from manager.errors import require_choice
-from shared.errors import FormatError
+from shared.errors import FormatError, check_choice
 from shared.frozen import frozen
 
 __all__ = [
@@ -77,7 +76,7 @@ def every_round(db: Database, where: RoundFilter, *, sort: str = "-number") -> I
 
 def _check(where: RoundFilter, sort: str) -> None:
     if where.state:
-        require_choice("state", where.state, STATES)
+        check_choice("state", where.state, STATES)
     if sort.removeprefix("-") not in SORTS:
         raise FormatError("general.unknown_choice", name="sort", value=sort[:40], known=SORTS)
 

@@ -13,13 +13,13 @@ from manager.balancing.balancers import BALANCERS
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import rounds
 from manager.db.rounds.schedules import ROUNDS, RoundSchedule
-from manager.errors import ConflictError, require_choice
+from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.rounds.rounds import check_moves, start_in
 from manager.operations.timetables import LATE_MS, Scheduled, Timetable
 from manager.schedules import Crontab
-from shared.errors import about_field
+from shared.errors import about_field, check_choice
 from shared.messages import Message
 
 __all__ = ["TIMETABLE", "add_schedule", "change_schedule", "start_scheduled"]
@@ -78,7 +78,7 @@ def _checked(
 ) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
     """Return the times, the columns, and the details for the audit. Raises FormatError."""
     with about_field("method"):
-        require_choice("method", method, BALANCERS)
+        check_choice("method", method, BALANCERS)
     with about_field("moves"):
         check_moves(moves)
     with about_field("crontab"):

@@ -21,7 +21,7 @@ from manager.db.planning import plans, probes, requested_probes
 from manager.db.planning.plans import PlanHead, PlanRow
 from manager.db.rounds import round_units, rounds
 from manager.db.rounds.rounds import RoundRow
-from manager.errors import ConflictError, NotFoundError, require_choice
+from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.health.round_counts import hosts_without_address, round_counts
 from manager.operations.ownership.reassignment import members
@@ -31,6 +31,7 @@ from manager.operations.planning.plans import check_moves, make_plan
 from manager.operations.planning.probe_orders import order_probes_of_round
 from manager.operations.planning.requested_probes import next_round
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.errors import check_choice
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -93,7 +94,7 @@ def start_round(
     Raises FormatError for another method or share, ConflictError while a round is open or where
     there is no agent that has called or no host with an address.
     """
-    require_choice("method", method, METHODS)
+    check_choice("method", method, METHODS)
     check_moves(moves)
     with db.write() as tx:
         return start_in(

@@ -13,10 +13,10 @@ from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.segments import collection_orders
 from manager.db.segments.collection_orders import ListedOrder, OrderRow
-from manager.errors import ConflictError, NotFoundError, require_choice
+from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity, agent_named
-from shared.errors import FormatError, about_field
+from shared.errors import FormatError, about_field, check_choice
 from shared.frozen import frozen, values_of
 from shared.messages import Message
 from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
@@ -57,7 +57,7 @@ class NewCollection:
     def check(self) -> None:
         """Raise FormatError where it asks for nothing that can be sent."""
         with about_field("condition"):
-            require_choice("condition", self.condition, CONDITIONS)
+            check_choice("condition", self.condition, CONDITIONS)
         if self.way not in ("push", "pull"):
             raise FormatError("segments.unknown_way", value=self.way[:40])
         wanted = {"since": (True, False), "period": (True, True)}.get(
