@@ -8,6 +8,7 @@ from typing import Final
 from manager.db.archive import downloads
 from manager.db.archive.downloads import DownloadRow, Taken
 from manager.db.engine import Database
+from shared.errors import check_choice
 
 __all__ = [
     "KEEP_MS",
