@@ -104,10 +104,10 @@ class Compared:
     """
 
     method: str
-    makespan_ms: float | None = None
-    moves: int | None = None
-    above_bound: float | None = None
-    why: Message | None = None
+    makespan_ms: float | None
+    moves: int | None
+    above_bound: float | None
+    why: Message | None
 
 
 def prospects(
@@ -124,12 +124,12 @@ def prospects(
             _known([name])
             owner = BALANCERS[name](atoms, bound, options or Options()).owner
         except BalancingError as error:
-            yield Compared(name, why=error.message)
+            yield Compared(name, None, None, None, error.message)
             continue
         longest, _ = makespan(agent_costs(atoms.costs, owner))
         moves = int(np.count_nonzero(atoms.expand(owner) != problem.before))
         above_bound = longest / bound.makespan_ms if bound.makespan_ms > 0 else 1.0
-        yield Compared(name, longest, moves, above_bound)
+        yield Compared(name, longest, moves, above_bound, None)
 
 
 def _known(methods: Iterable[str]) -> list[str]:
