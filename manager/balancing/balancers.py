@@ -97,10 +97,9 @@ def compare(
 @message_fields
 @frozen
 class Compared:
-    """Result of one method, without its moves one by one. above_bound: 1.03 is 3% above the best
-    possible.
+    """Result of another method. above_bound: 1.03 is 3% above the best possible.
 
-    moves: units that get an owner or another one. why: why there are no numbers, or None.
+    why: why there are no numbers, or None.
     """
 
     method: str
