@@ -1,8 +1,8 @@
 """Give an agent the rights that wait for it: probes, units that it owns, pages to fetch again.
 
-Invariant: in one group only one agent has rights at a time (the queries leave out groups in which
-another has any), so only one robot visits an address. Rights go only to agents with a valid permit,
-so that a silent agent keeps none from the others.
+Invariant: in one group only one agent has rights at a time, for the queries leave out groups with
+rights of another: so only one robot visits an address. Only agents with a valid permit get rights:
+a silent agent keeps none from the others.
 """
 
 from __future__ import annotations
