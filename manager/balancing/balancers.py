@@ -97,17 +97,16 @@ def compare(
 @message_fields
 @frozen
 class Compared:
-    """Result of one method, without its moves one by one. above_bound: 1.03 is 3% above the best
-    possible.
+    """Result of another method. above_bound: 1.03 is 3% above the best possible.
 
-    moves: units that get an owner or another one. why: why there are no numbers, or None.
+    why: why there are no numbers, or None.
     """
 
     method: str
-    makespan_ms: float | None = None
-    moves: int | None = None
-    above_bound: float | None = None
-    why: Message | None = None
+    makespan_ms: float | None
+    moves: int | None
+    above_bound: float | None
+    why: Message | None
 
 
 def prospects(
@@ -124,12 +123,12 @@ def prospects(
             _known([name])
             owner = BALANCERS[name](atoms, bound, options or Options()).owner
         except BalancingError as error:
-            yield Compared(name, why=error.message)
+            yield Compared(name, None, None, None, error.message)
             continue
         longest, _ = makespan(agent_costs(atoms.costs, owner))
         moves = int(np.count_nonzero(atoms.expand(owner) != problem.before))
         above_bound = longest / bound.makespan_ms if bound.makespan_ms > 0 else 1.0
-        yield Compared(name, longest, moves, above_bound)
+        yield Compared(name, longest, moves, above_bound, None)
 
 
 def _known(methods: Iterable[str]) -> list[str]:

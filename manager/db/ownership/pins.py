@@ -69,7 +69,7 @@ class BanRow:
 
 @frozen
 class Ban:
-    """A host that an agent never gets, for people."""
+    """A host that an agent never gets."""
 
     host: str
     agent: str

@@ -59,7 +59,7 @@ class NewToken:
 
 @frozen
 class TokenRow(NewToken):
-    """An issued token."""
+    """An issued token, without its hash."""
 
     id: int
     revoked_ms: int | None

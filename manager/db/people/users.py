@@ -31,7 +31,7 @@ __all__ = [
 
 @frozen
 class User:
-    """A person who may log in. `disabled_ms`: since when no longer."""
+    """A person who may log in."""
 
     name: str
     role: str
@@ -41,7 +41,7 @@ class User:
 
 @frozen
 class UserRow(User):
-    """A user with the hash of the password."""
+    """A user with the hash of the password. `disabled_ms`: since when there is no login."""
 
     id: int
     password_hash: str

@@ -1,8 +1,8 @@
 """Give an agent the rights that wait for it: probes, units that it owns, pages to fetch again.
 
-Invariant: in one group only one agent has rights at a time (the queries leave out groups in which
-another has any), so an address sees one robot. Rights go only to agents whose permit is valid: a
-silent agent is given nothing to keep from others.
+Invariant: in one group only one agent has rights at a time, for the queries leave out groups with
+rights of another: so only one robot visits an address. Only agents with a valid permit get rights:
+a silent agent keeps none from the others.
 """
 
 from __future__ import annotations

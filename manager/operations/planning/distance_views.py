@@ -55,20 +55,20 @@ class DistanceView:
     ms_per_kb: float | None
     state: str
     kind: str
+    round: int
+    since_ms: int | None
+    measured_ms: int | None
+    lines: int
+    failed: int
+    bytes: int
+    ms: int
+    first_quartile: float | None
+    median: float | None
+    third_quartile: float | None
+    outlier: bool
+    unreachable_since_ms: int | None
     reason: Message
-    round: int = 0
-    since_ms: int | None = None
-    measured_ms: int | None = None
-    lines: int = 0
-    failed: int = 0
-    bytes: int = 0
-    ms: int = 0
-    first_quartile: float | None = None
-    median: float | None = None
-    third_quartile: float | None = None
-    outlier: bool = False
-    unreachable_since_ms: int | None = None
-    said: Message | None = None
+    said: Message | None
     expected_ms_per_kb: float | None = None
     off_by: float | None = None
     doubted: bool = False
@@ -152,7 +152,20 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
         ms_per_kb=ms_per_kb,
         state="predicted",
         kind="prediction",
+        round=0,
+        since_ms=None,
+        measured_ms=None,
+        lines=0,
+        failed=0,
+        bytes=0,
+        ms=0,
+        first_quartile=None,
+        median=None,
+        third_quartile=None,
+        outlier=False,
+        unreachable_since_ms=None,
         reason=Message("distance.predicted", factor=times_of(off_by)),
+        said=None,
         off_by=off_by,
     )
 

@@ -57,4 +57,4 @@ class InProcessPlanner:
 
 def too_late(method: str, within_s: float) -> Compared:
     """Return the result of a method that was not ready in time."""
-    return Compared(method, why=Message("planning.not_ready", limit_s=within_s))
+    return Compared(method, None, None, None, Message("planning.not_ready", limit_s=within_s))
