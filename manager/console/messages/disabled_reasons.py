@@ -23,9 +23,8 @@ class Unable:
         return bool(str(self.reason))
 
 
-_NONE: Final = Unable("")
 _WHY: Final[dict[str, Unable]] = {
-    "": _NONE,
+    "": Unable(""),
     "round-open": Unable(
         lazy("A round is running: wait until it finishes, or cancel it."),
         "/console/rounds",

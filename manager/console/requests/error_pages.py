@@ -46,10 +46,8 @@ def answer_failure(visit: Visit, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         headers = dict(error.headers or {})
         return _page(visit, error.status_code, _of_framework(visit, error), headers)
-    if isinstance(error, NotFoundError) and visit.user:
-        found = list_of(error.see)
-        if found is not None:
-            return _page(visit, 404, error.what, {}, found)
+    if isinstance(error, NotFoundError) and visit.user and (found := list_of(error.see)):
+        return _page(visit, 404, error.what, {}, found)
     if not isinstance(error, PrsmError):
         return _broken(visit, error)
     status = visit.door.status_of(error)

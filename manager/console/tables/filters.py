@@ -7,9 +7,10 @@ from typing import Generic, Literal, TypeVar
 
 from manager.console.language import Words
 from manager.console.requests.visit import Visit
+from manager.operations.fleet.agents import named_agents
 from shared.frozen import frozen
 
-__all__ = ["Filter", "Options", "choice_filter", "text_filter"]
+__all__ = ["Filter", "Options", "agent_names", "choice_filter", "text_filter"]
 
 R = TypeVar("R")
 Options = Sequence[str] | Mapping[str, Words] | Callable[[Visit], Sequence[str]]
@@ -39,6 +40,11 @@ class Filter(Generic[R]):
     def choices(self, visit: Visit) -> Sequence[str] | Mapping[str, Words]:
         """Return the options of its menu."""
         return self.options(visit) if callable(self.options) else self.options
+
+
+def agent_names(visit: Visit) -> list[str]:
+    """Return the names of all agents, in order."""
+    return [one.name for one in named_agents(visit.db)]
 
 
 def text_filter(label: Words, hint: Words, text: Callable[[R], str]) -> Filter[R]:

@@ -12,6 +12,8 @@ from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.messages.sentences import sentence_of
 from manager.console.notices import Notice, agent_notices, detail_text, few_notices
 from manager.console.pages.fleet.agent_tables import ROUNDS
+from manager.console.pages.hosts.hosts import HOSTS
+from manager.console.pages.logs.reports import REPORTS, Report
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link, whole_number
 from manager.operations.fleet.agent_rounds import rounds_of_agent
@@ -97,6 +99,8 @@ def show(visit: Visit) -> Response:
     detail = agent_detail(visit.db, name, visit.now_ms, visit.policy)
     history = rounds_of_agent(visit.db, name, ROUNDS_SHOWN)
     longest = max((float(one.measured_ms) for one in history), default=0.0)
+    units = list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN)
+    reports = [Report(one, name) for one in list_reports(visit.db, limit=ROWS_SHOWN, agent=name)]
     return visit.page(
         "agent.html",
         view=detail.view,
@@ -111,8 +115,9 @@ def show(visit: Visit) -> Response:
         link_kinds=detail.counters.get("kinds", []),
         orders=detail.orders,
         notices=[*agent_notices(detail.view, visit.now_ms), *_few(visit, detail.view)],
-        units=list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN),
-        reports=list_reports(visit.db, limit=ROWS_SHOWN, agent=name),
+        units_count=units.matching,
+        units=HOSTS.part(visit, units.hosts, without=("owner", "state", "first_seen")),
+        reports=REPORTS.part(visit, reports, without=("agent", "since", "quarantined")),
         history=ROUNDS.part(visit, history),
         bar_of=lambda one: stacked([("cost", float(one.measured_ms))], longest),
         rounds_shown=ROUNDS_SHOWN,

@@ -12,11 +12,10 @@ from manager.console.language import lazy
 from manager.console.listing import Cut, Listing, whole
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import Filter, agent_names
 from manager.console.tables.kinds import BYTES, DURATION, ID, MOMENT, NUMBER
 from manager.console.tables.sources import OwnPage
 from manager.console.tables.table import Column, Table, View
-from manager.operations.fleet.agents import named_agents
 from manager.operations.logs.log_filters import KINDS, Wanted, read_moment
 from manager.operations.logs.log_lines import FoundLine, FoundLines, Mark
 from manager.operations.logs.reports import list_reports
@@ -104,12 +103,7 @@ LINES: Final[Table[FoundLine]] = Table(
         Filter("host", lazy("Host"), hint=lazy("www.example.jp or *.example.jp")),
         Filter("status", lazy("Status"), "own", about="a status, 2xx to 5xx, none or bad"),
         Filter("url", lazy("URL"), hint=lazy("any part of it")),
-        Filter(
-            "agent",
-            lazy("Agent"),
-            "names",
-            lambda visit: [one.name for one in named_agents(visit.db)],
-        ),
+        Filter("agent", lazy("Agent"), "names", agent_names),
         Filter("kind", lazy("Kind"), "words", KINDS),
         Filter("since", kind="own", about="from, ISO 8601"),
         Filter("until", kind="own", about="to, ISO 8601"),

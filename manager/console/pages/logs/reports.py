@@ -13,7 +13,7 @@ from manager.console.listing import Listing
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.streamed_files import zip_response
-from manager.console.tables.filters import Filter
+from manager.console.tables.filters import Filter, agent_names
 from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER
 from manager.console.tables.sources import ByCursor
 from manager.console.tables.table import Column, Table
@@ -22,7 +22,7 @@ from manager.operations.logs import source_files
 from manager.operations.logs.reports import ReportRow, list_reports
 from shared.frozen import frozen
 
-__all__ = ["PAGES", "REPORTS"]
+__all__ = ["PAGES", "REPORTS", "Report"]
 
 KINDS: Final = {
     "log-sums": lazy("volume and time by URL"),
@@ -86,14 +86,7 @@ REPORTS: Final[Table[Report]] = Table(
     ),
     page_columns=("received", "agent", "name", "since", "lines", "quarantined", "size"),
     row_name="name",
-    filters=(
-        Filter(
-            "agent",
-            lazy("Agent"),
-            "names",
-            lambda visit: sorted(one.name for one in named_agents(visit.db)),
-        ),
-    ),
+    filters=(Filter("agent", lazy("Agent"), "names", agent_names),),
     default_sort="received",
 )
 
