@@ -16,7 +16,7 @@ from client.ranges import read_rest, rest_fields
 from client.retry import RetryPolicy
 from client.server import Server
 
-__all__ = ["Came", "download"]
+__all__ = ["download"]
 
 DAMAGES_MOST: Final = 5
 

@@ -18,7 +18,6 @@ from shared.errors import FormatError
 __all__ = ["SEGMENTS", "classic_place", "plain", "segment_place"]
 
 SEGMENTS: Final = "warc"
-ZIP_SUFFIX: Final = ".zip"
 
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,238}\.warc\.gz")
 _CLASSIC: Final = re.compile(r"html/([0-9a-f]{1,4})/([0-9a-f]{1,2})/([^/]{1,251})\.zip")

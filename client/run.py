@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -67,17 +66,9 @@ class Taken:
 
 @dataclass
 class Report:
-    """Result of all files; any thread may add."""
+    """Result of all files; any thread may append one, which Python does at once."""
 
     files: list[Taken] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._changing = threading.Lock()
-
-    def add(self, taken: Taken) -> None:
-        """Note the result of a file."""
-        with self._changing:
-            self.files.append(taken)
 
     def count(self, state: State) -> int:
         """Return how many files are in a state."""
@@ -112,10 +103,10 @@ def missing_segments(
         try:
             place = segment_place(listed.name)
         except DamagedError as error:
-            report.add(Taken(plain(listed.name)[:100], "failed", 0, str(error)))
+            report.files.append(Taken(plain(listed.name)[:100], "failed", 0, str(error)))
             continue
         if folder.has(place, listed.size_bytes):
-            report.add(Taken(str(place), "had", listed.size_bytes))
+            report.files.append(Taken(str(place), "had", listed.size_bytes))
         else:
             missing[place] = listed
     return [(listed, place) for place, listed in missing.items()]
@@ -131,7 +122,7 @@ def matching_selections(
         if hosts and captures:
             matching.append(selection)
         else:
-            report.add(
+            report.files.append(
                 Taken(selection.label, "unmatched", 0, with_plurals(f"{hosts} hosts, 0 captures"))
             )
     return matching
@@ -170,7 +161,7 @@ class Run:
         work_off(tasks, self.at_once, self.server.patience, self.watch.redraw)
 
     def _finish(self, taken: Taken) -> None:
-        self.report.add(taken)
+        self.report.files.append(taken)
         self.watch.finished(taken)
 
     def _segment(self, listed: Listed, place: PurePosixPath) -> Taken:
@@ -231,7 +222,9 @@ class Run:
             part.forget()
         finished(folder, job)
         if not places:
-            self.report.add(Taken(name, "unmatched", 0, "no capture fits the dates and the URL"))
+            self.report.files.append(
+                Taken(name, "unmatched", 0, "no capture fits the dates and the URL")
+            )
         for place in places:
             self._finish(Taken(str(place), "taken", folder.at(place).stat().st_size))
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -19,7 +18,6 @@ __all__ = ["collect"]
 SCHEDULES: Final = "/collection/schedules"
 STATES: Final = click.Choice(["open", "done", "failed", "cancelled"])
 CONDITIONS: Final = click.Choice(["difference", "full", "since", "period"])
-_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class _Day(click.ParamType[int]):

@@ -13,16 +13,7 @@ from manager.cli.manager_client import Calls
 from manager.cli.options import Target, json_answer
 from shared.naming import failure_words
 
-__all__ = [
-    "COMMANDS",
-    "SHORT_WAIT_S",
-    "chunks_of",
-    "keep",
-    "names_of_list",
-    "names_text",
-    "show_names",
-    "wait_for_names",
-]
+__all__ = ["COMMANDS", "SHORT_WAIT_S", "chunks_of", "keep", "names_of_list", "show_names"]
 
 CHUNK_BYTES: Final = 256 * 1024
 LOOK_EVERY_S: Final = 0.3
@@ -31,7 +22,7 @@ TICK_MS: Final = 60_000
 EXAMPLES: Final = 3
 
 
-def wait_for_names(calls: Calls, *, longest_s: float | None = None) -> None:
+def _wait_for_names(calls: Calls, *, longest_s: float | None = None) -> None:
     """Wait until all names were looked up.
 
     longest_s: no longer than that, and only where a manager looks names up; None: without end.
@@ -48,7 +39,7 @@ def wait_for_names(calls: Calls, *, longest_s: float | None = None) -> None:
         time.sleep(LOOK_EVERY_S)
 
 
-def names_text(found: dict[str, Any]) -> Iterator[str]:
+def _names_text(found: dict[str, Any]) -> Iterator[str]:
     """Yield how look-ups went, a line for each way in which some failed."""
     parts = [f"{found['resolved']:,} resolved", f"{found['unresolved']:,} unresolved"]
     if found["waiting"]:
@@ -71,7 +62,7 @@ def show_names(found: dict[str, Any]) -> None:
         said = "names are to be looked up by the manager that serves; see `prsm hosts names`"
         output.say(f"{found['waiting']:,} {said}", err=True)
         return
-    for line in names_text(found):
+    for line in _names_text(found):
         output.say(line)
 
 
@@ -88,7 +79,7 @@ def names_of_list(calls: Calls, kept: IO[bytes], *, longest_s: float | None) -> 
     longest_s: 0: without waiting; None: without end.
     """
     if longest_s != 0:
-        wait_for_names(calls, longest_s=longest_s)
+        _wait_for_names(calls, longest_s=longest_s)
     kept.seek(0)
     found: dict[str, Any] = calls.upload("/hosts/resolutions", chunks_of(kept))
     return found
@@ -108,7 +99,7 @@ def resolve(target: Target, host: str, wait: bool) -> Iterator[Any]:
     """Look up the name of HOST again (DNS); without HOST: all unresolved names."""
     found = target.calls.post("/hosts/resolve", {"host": host or None})
     if wait:
-        wait_for_names(target.calls)
+        _wait_for_names(target.calls)
         found["names"] = (
             target.calls.upload("/hosts/resolutions", iter([f"{host}\n".encode()]))
             if host
@@ -117,7 +108,7 @@ def resolve(target: Target, host: str, wait: bool) -> Iterator[Any]:
     yield found
     number = found["hosts"]
     output.say(f"{number:,} name{'s are' if number != 1 else ' is'} looked up again")
-    for line in names_text(found["names"]) if wait else ():
+    for line in _names_text(found["names"]) if wait else ():
         output.say(line)
 
 
@@ -131,7 +122,7 @@ def names(target: Target, file: IO[bytes] | None) -> Iterator[Any]:
     else:
         found = target.calls.upload("/hosts/resolutions", chunks_of(file))
     yield found
-    for line in names_text(found):
+    for line in _names_text(found):
         output.say(line)
     if found["unknown"]:
         output.say(f"  {found['unknown']:,} lines name no host that is known")
