@@ -12,7 +12,8 @@ from typing import Any, Final, Generic, TypeVar
 
 import sqlalchemy as sa
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database
+from manager.db.transaction import Transaction, chunks
 from shared.frozen import frozen
 
 __all__ = ["SortedRows"]
@@ -43,9 +44,9 @@ class SortedRows(Generic[T]):
     ) -> tuple[int, list[T]]:
         """Return how many rows match, and a page of them. sort: a key of `sorts`, perhaps `-`
         before it for descending."""
-        total = tx.value(sa.select(sa.func.count()).select_from(self.number.table).where(*where))
         query = self._rows().where(*where).order_by(*self._order(sort))
-        return int(total), tx.rows(self.kind, query.limit(limit).offset(offset))
+        page = tx.rows(self.kind, query.limit(limit).offset(offset))
+        return tx.count(self.number.table, *where), page
 
     def every(
         self, db: Database, where: Sequence[sa.ColumnElement[bool]], sort: str

@@ -53,7 +53,7 @@ def hosts_without_address(db: Database) -> dict[str, int]:
 def _without_address(db: Database) -> dict[str, int]:
     with db.read() as tx:
         found: Counter[str] = Counter()
-        for resolution, failure, count in addresses.failed_counts(tx):
+        for resolution, failure, count in addresses.name_counts(tx, failed=True):
             if resolution == "failed":
                 found[failure] += count
     return dict(found.most_common())

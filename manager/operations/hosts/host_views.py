@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import addresses, directories, host_views, hosts
 from manager.db.hosts import start_pages as starting
@@ -21,6 +21,7 @@ from manager.db.ownership.assignments import AssignmentRow
 from manager.db.ownership.rights import RightRow
 from manager.db.planning import probes
 from manager.db.planning.probes import OrderRow
+from manager.db.transaction import chunks
 from manager.errors import NotFoundError
 from manager.operations.hosts.bans import Ban, bans_shown
 from manager.operations.hosts.typed_hosts import reversed_domain, typed_host
