@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import (
     agents,
     alert_silences,
@@ -26,6 +25,7 @@ from manager.db.tables import (
     reports,
     transfers,
 )
+from manager.db.transaction import Transaction
 
 __all__ = ["TOPICS", "marks"]
 

@@ -5,7 +5,6 @@ was committed before it began. So an operation may read, decide and write withou
 another one in between (docs/adr/0010). Readers never wait and see one state of the whole database.
 Acknowledged means durable: a commit returns after the disk has it.
 What is kept is left to `tables`, how it is asked for to the modules beside this one.
-There a query that each sync or tick asks is a constant: to build it takes longer than to run it.
 """
 
 from __future__ import annotations
@@ -14,30 +13,26 @@ import copy
 import shutil
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from manager.db.connections import WAIT_S, open_engine
 from manager.db.damage import MET_CHECK_S, Damage, quick_check
 from manager.db.error_translation import translated_errors
 from manager.db.figure_cache import FigureCache
 from manager.db.host_names import HostNames
-from manager.db.row_factory import row_factory
+from manager.db.transaction import Transaction
 from manager.errors import BusyError, DamagedDatabaseError, FullDatabaseError
 
-__all__ = ["Database", "Transaction", "any_of", "chunks"]
+__all__ = ["Database", "Transaction"]
 
 IDLE_S: Final = 10.0
 """How long a write may ask PostgreSQL nothing: a manager that was stopped in the middle of one
 holds up all others for so long. Between two statements is at most some computing."""
-
-ROWS_AT_ONCE: Final = 500
-"""Values in one IN list: SQLite allows 32,766 parameters, PostgreSQL 65,535."""
 
 _WRITER: Final = 0x5052534D  # "PRSM": the advisory lock that stands for the right to write
 
@@ -47,95 +42,6 @@ _TURN: Final = sa.text(
     " pg_advisory_xact_lock(:writer)"
 )
 """Take the turn to write. Settings of this transaction only, so that a pooler does no harm."""
-
-T = TypeVar("T")
-Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
-
-
-class Transaction:
-    """One transaction, open until the `with` block that made it ends."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
-
-    @property
-    def dialect(self) -> str:
-        """Return `sqlite` or `postgresql`."""
-        return self._connection.dialect.name
-
-    @property
-    def connection(self) -> sa.Connection:
-        """Return the connection underneath, for migrations."""
-        return self._connection
-
-    def execute(
-        self, statement: sa.Executable, parameters: Parameters | None = None
-    ) -> sa.CursorResult[Any]:
-        """Run a statement; with a sequence of parameters once for each."""
-        result = self._connection.execute(statement, parameters)
-        assert isinstance(result, sa.CursorResult)
-        return result
-
-    def changed(self, statement: sa.Executable, parameters: Parameters | None = None) -> int:
-        """Run an update or delete and return how many rows it changed."""
-        counted = statement.execution_options(preserve_rowcount=True)
-        return self.execute(counted, parameters).rowcount
-
-    def rows(
-        self, kind: type[T], statement: sa.Select[Any], parameters: Parameters | None = None
-    ) -> list[T]:
-        """Run a query and return each row as a dataclass with the same fields."""
-        result = self.execute(statement, parameters)
-        return list(map(row_factory(kind, list(result.keys())), result))
-
-    def row(
-        self, kind: type[T], statement: sa.Select[Any], parameters: Parameters | None = None
-    ) -> T | None:
-        """Return the first row as a dataclass, or None; a query that finds many has a limit."""
-        found = self.rows(kind, statement, parameters)
-        return found[0] if found else None
-
-    def values(self, statement: sa.Executable, parameters: Parameters | None = None) -> list[Any]:
-        """Return the first column of a query."""
-        return list(self.execute(statement, parameters).scalars())
-
-    def value(self, statement: sa.Executable, parameters: Parameters | None = None) -> Any:
-        """Return the first column of the first row, or None."""
-        return self.execute(statement, parameters).scalar()
-
-    def insert(self, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert rows; none is allowed."""
-        if rows:
-            self.execute(table.insert(), list(rows))
-
-    def insert_new(self, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> int:
-        """Insert the rows whose unique keys are not there yet; return how many were new."""
-        if not rows:
-            return 0
-        return self.changed(self._insert(table).on_conflict_do_nothing(), rows)
-
-    def upsert(
-        self,
-        table: sa.Table,
-        rows: Sequence[Mapping[str, Any]],
-        key: Sequence[str],
-        add: Sequence[str] = (),
-    ) -> None:
-        """Insert rows, or overwrite those with the same key; columns in `add` are summed up."""
-        if not rows:
-            return
-        insert = self._insert(table)
-        new = insert.excluded
-        given = {
-            name: table.c[name] + new[name] if name in add else new[name]
-            for name in rows[0]
-            if name not in key
-        }
-        self.execute(insert.on_conflict_do_update(index_elements=list(key), set_=given), rows)
-
-    def _insert(self, table: sa.Table) -> Any:
-        # The same calls in two modules: SQLAlchemy has no common type for ON CONFLICT.
-        return (sqlite if self.dialect == "sqlite" else postgresql).insert(table)
 
 
 class Database:
@@ -320,20 +226,3 @@ def _turn_parameters() -> dict[str, Any]:
         "idle": f"{round(IDLE_S * 1000)}",
         "writer": _WRITER,
     }
-
-
-def chunks(items: Iterable[T], size: int = ROWS_AT_ONCE) -> Iterator[list[T]]:
-    """Yield lists of at most `size` items, in order; nothing for nothing."""
-    part: list[T] = []
-    for item in items:
-        part.append(item)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
-        yield part
-
-
-def any_of(column: sa.ColumnElement[Any], *values: Any) -> sa.ColumnElement[bool]:
-    """Return `column IN values` in a form that a statement run many times may have."""
-    return sa.or_(*(column == value for value in values))

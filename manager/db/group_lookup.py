@@ -7,8 +7,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import hosts, units
+from manager.db.transaction import Transaction
 
 __all__ = ["ATOM", "atoms_of_units", "groups_of_units"]
 
@@ -24,25 +24,11 @@ def atoms_of_units(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int 
     It is the unit's group (None: it has none yet); a piece of a split host is by itself, and is
     minus its own number.
     """
-    found: dict[int, int | None] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(units.c.id, ATOM.label("atom"))
-            .join(hosts, hosts.c.id == units.c.host_id)
-            .where(units.c.id.in_(part))
-        )
-        found.update({row.id: row.atom for row in rows})
-    return found
+    query = sa.select(units.c.id, ATOM).join(hosts, hosts.c.id == units.c.host_id)
+    return dict(tx.among(query, units.c.id, unit_ids))
 
 
 def groups_of_units(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int | None]:
     """Return the group of each of some units, None where it has none yet."""
-    found: dict[int, int | None] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(units.c.id, hosts.c.group_id)
-            .join(hosts, hosts.c.id == units.c.host_id)
-            .where(units.c.id.in_(part))
-        )
-        found.update({row.id: row.group_id for row in rows})
-    return found
+    query = sa.select(units.c.id, hosts.c.group_id).join(hosts, hosts.c.id == units.c.host_id)
+    return dict(tx.among(query, units.c.id, unit_ids))

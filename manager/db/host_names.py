@@ -13,16 +13,14 @@ import itertools
 import threading
 from array import array
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
 from manager.db.tables import hosts
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 from shared.idn import PREFIX, folded, to_unicode
-
-if TYPE_CHECKING:
-    from manager.db.engine import Transaction
 
 __all__ = ["HostNames", "holds"]
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 import sqlalchemy as sa
 
 import migrations
-from manager.db.engine import Database, Transaction
+from manager.db.engine import Database
 from manager.db.tables import metadata
+from manager.db.transaction import Transaction
 from shared.errors import SettingError
 
 if TYPE_CHECKING:

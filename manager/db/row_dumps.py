@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import metadata
 from manager.db.tables.columns import MessageText
+from manager.db.transaction import Transaction, chunks
 from shared.errors import FormatError
 
 __all__ = ["dump", "is_empty", "load", "table_names"]

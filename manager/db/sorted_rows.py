@@ -12,7 +12,8 @@ from typing import Any, Final, Generic, TypeVar
 
 import sqlalchemy as sa
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database
+from manager.db.transaction import Transaction, chunks
 from shared.errors import check_choice
 from shared.frozen import frozen
 
@@ -47,11 +48,9 @@ class SortedRows(Generic[T]):
 
         sort: a key of `sorts`, perhaps `-` before it for descending. Raises FormatError.
         """
-        order = self._order(sort)
-        total = tx.value(sa.select(sa.func.count()).select_from(self.number.table).where(*where))
-        query = self._rows().where(*where).order_by(*order)
+        query = self._rows().where(*where).order_by(*self._order(sort))
         query = query.limit(max(1, min(limit, PAGE_MOST))).offset(max(0, offset))
-        return int(total), tx.rows(self.kind, query)
+        return tx.count(self.number.table, *where), tx.rows(self.kind, query)
 
     def every(
         self, db: Database, where: Sequence[sa.ColumnElement[bool]], sort: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -19,6 +20,8 @@ from shared.full_disk import NO_ROOM
 __all__ = [
     "PART",
     "OpenFile",
+    "chunks_of",
+    "free_bytes",
     "full_disk_said",
     "move",
     "open_new",
@@ -31,6 +34,11 @@ PART: Final = ".part"  # the ending of files that are being written; removed at 
 COPY_BYTES: Final = 1024**2
 
 OpenFile = Callable[[Path], BinaryIO]
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how much room a folder's file system has."""
+    return shutil.disk_usage(folder).free
 
 
 def open_new(path: Path) -> BinaryIO:
@@ -74,14 +82,15 @@ def move(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        write_whole(target, _chunks(source))
+        write_whole(target, chunks_of(source))
         source.unlink()
     sync_folder(target.parent)
     if source.parent != target.parent:
         sync_folder(source.parent)
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def chunks_of(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file in parts."""
     with path.open("rb") as file:
         while chunk := file.read(COPY_BYTES):
             yield chunk

@@ -30,7 +30,6 @@ from typing import Final
 
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
-from shared.frozen import frozen
 
 __all__ = ["FOLDERS", "Layout"]
 
@@ -43,122 +42,44 @@ FOLDERS: Final = frozenset(
 """The names of the folders in a data directory, or in one that several managers share."""
 
 
-@frozen
 class Layout:
-    """The folders and files of one data directory.
+    """The folders and files of one data directory."""
 
-    shared: where logs and refused bodies lie; None: in the data directory. fronted: a web server
-    in front reads the archive.
-    """
+    def __init__(self, data: Path, shared: Path | None = None, *, fronted: bool = False) -> None:
+        """shared: where logs and refused bodies lie; None: in the data directory.
 
-    data: Path
-    shared: Path | None = None
-    fronted: bool = False
+        fronted: a web server in front reads the archive.
+        """
+        self.data = data
+        self.fronted = fronted
+        self.database = data / "prsm.sqlite"
+        self.socket = data / "prsm.sock"  # of the prsm commands
+        self.lock = data / "prsm.lock"  # of the server process that uses this directory
+        self.spool = data / "spool"  # bodies that are being received or worked on
+        self.lists = data / "lists"  # server lists as they are sent
 
-    @property
-    def kept(self) -> Path:
-        """The folder that the paths of reports are relative to."""
-        return self.shared or self.data
+        self.kept = shared or data  # what the paths of reports are relative to
+        self.logs = self.kept / "logs"  # crawl logs as Parquet
+        self.rejected = self.kept / "rejected"  # bodies that were refused
+        self.uploads = self.kept / "uploads"  # segments of which a part has come
+        self.incoming = self.kept / "incoming"  # segments that have come and are not accepted yet
+        self.transfer_logs = self.kept / "transfers"  # of received files, one a week
+        self.releases = self.kept / "releases"  # the files of releases
+        self.trash = self.kept / "trash"  # files that no row named, by the day they were moved
 
-    @property
-    def spool(self) -> Path:
-        """Bodies that are being received or worked on."""
-        return self.data / "spool"
-
-    @property
-    def logs(self) -> Path:
-        """Crawl logs as Parquet."""
-        return self.kept / "logs"
-
-    @property
-    def lists(self) -> Path:
-        """Server lists as they are sent."""
-        return self.data / "lists"
-
-    @property
-    def rejected(self) -> Path:
-        """Bodies that were refused."""
-        return self.kept / "rejected"
-
-    @property
-    def archive(self) -> Path:
-        """Folders from which a web server in front may send, and some more."""
-        return self.kept / "archive"
-
-    @property
-    def access(self) -> GroupAccess:
-        """Group that reads the archive besides this user."""
-        return GroupAccess(self.archive if self.fronted else None)
-
-    @property
-    def sent(self) -> tuple[Path, ...]:
-        """The folders that a web server in front sends from."""
-        return self.segments, self.indexes, self.results
-
-    @property
-    def segments(self) -> Path:
-        """Captures that the manager keeps."""
-        return self.archive / "segments"
-
-    @property
-    def indexes(self) -> Path:
-        """The index of each segment."""
-        return self.archive / "index"
-
-    @property
-    def results(self) -> Path:
-        """Selections as files."""
-        return self.archive / "results"
-
-    @property
-    def daily(self) -> Path:
-        """Files of the last days, by day of arrival."""
-        return self.archive / "daily"
-
-    @property
-    def uploads(self) -> Path:
-        """Segments of which a part has come."""
-        return self.kept / "uploads"
-
-    @property
-    def incoming(self) -> Path:
-        """Segments that have come and are not accepted yet."""
-        return self.kept / "incoming"
-
-    @property
-    def transfer_logs(self) -> Path:
-        """Logs of received files, one a week."""
-        return self.kept / "transfers"
-
-    @property
-    def releases(self) -> Path:
-        """The files of releases."""
-        return self.kept / "releases"
-
-    @property
-    def trash(self) -> Path:
-        """Files that no row named, by the day on which they were moved there."""
-        return self.kept / "trash"
+        self.archive = self.kept / "archive"
+        self.segments = self.archive / "segments"  # captures that the manager keeps
+        self.indexes = self.archive / "index"  # the index of each segment
+        self.results = self.archive / "results"  # selections as files
+        self.daily = self.archive / "daily"  # files of the last days, by day of arrival
+        # A web server in front sends from these, and its group reads the archive beside this user.
+        self.sent = (self.segments, self.indexes, self.results)
+        self.access = GroupAccess(self.archive if fronted else None)
 
     @property
     def filled(self) -> tuple[Path, ...]:
         """The folders of files that cannot be made again, or cost others much."""
         return (*self.sent, self.uploads, self.incoming, self.logs, self.releases, self.trash)
-
-    @property
-    def database(self) -> Path:
-        """The SQLite file."""
-        return self.data / "prsm.sqlite"
-
-    @property
-    def socket(self) -> Path:
-        """The Unix socket of the prsm commands."""
-        return self.data / "prsm.sock"
-
-    @property
-    def lock(self) -> Path:
-        """The file whose lock says that a server process uses this directory."""
-        return self.data / "prsm.lock"
 
     def create(self) -> None:
         """Make what is missing, private to this user but what a web server in front sends.

@@ -25,7 +25,6 @@ from shared.frozen import frozen
 __all__ = [
     "LEASE",
     "MARK",
-    "BucketLocation",
     "FolderLocation",
     "Lease",
     "Mark",
@@ -92,15 +91,15 @@ class StorageLocation(Protocol):
         """The location as a person names it."""
         ...
 
-    def read(self, name: str) -> bytes | None:
+    def read_mark(self, name: str) -> bytes | None:
         """Return a mark or lease; None: there is none. Raises StoreError, BusyError."""
         ...
 
-    def write(self, name: str, data: bytes) -> None:
+    def write_mark(self, name: str, data: bytes) -> None:
         """Write a mark or lease in place of the one before. Raises StoreError, BusyError."""
         ...
 
-    def remove(self, name: str) -> None:
+    def remove_mark(self, name: str) -> None:
         """Remove a mark or lease; one that is gone is fine."""
         ...
 
@@ -110,13 +109,9 @@ class FolderLocation:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.shown = str(folder)
 
-    @property
-    def shown(self) -> str:
-        """The folder's path."""
-        return str(self.folder)
-
-    def read(self, name: str) -> bytes | None:
+    def read_mark(self, name: str) -> bytes | None:
         """Return what a file holds."""
         path = self.folder / name
         try:
@@ -132,7 +127,7 @@ class FolderLocation:
                 folder=str(self.folder),
             ) from error
 
-    def write(self, name: str, data: bytes) -> None:
+    def write_mark(self, name: str, data: bytes) -> None:
         """Write a file whole."""
         try:
             write_whole(self.folder / name, iter([data]))
@@ -141,33 +136,9 @@ class FolderLocation:
                 "store.mark_not_writable", path=str(self.folder / name), why=error.strerror
             ) from error
 
-    def remove(self, name: str) -> None:
+    def remove_mark(self, name: str) -> None:
         """Remove a file."""
         (self.folder / name).unlink(missing_ok=True)
-
-
-class BucketLocation:
-    """A bucket with a prefix."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-
-    @property
-    def shown(self) -> str:
-        """The URL of the bucket."""
-        return self._store.shown
-
-    def read(self, name: str) -> bytes | None:
-        """Return what an object holds."""
-        return self._store.read_small(name)
-
-    def write(self, name: str, data: bytes) -> None:
-        """Write an object."""
-        self._store.write_small(name, data)
-
-    def remove(self, name: str) -> None:
-        """Delete an object."""
-        self._store.remove_small(name)
 
 
 def locations_of(layout: Layout, store: SegmentStore) -> list[StorageLocation]:
@@ -175,7 +146,7 @@ def locations_of(layout: Layout, store: SegmentStore) -> list[StorageLocation]:
     folders = (layout.kept, *apart_folders(layout))
     locations: list[StorageLocation] = [FolderLocation(folder) for folder in folders]
     if isinstance(store, ObjectStore):
-        locations.append(BucketLocation(store))
+        locations.append(store)
     return locations
 
 

@@ -16,7 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from manager.store.durable_files import PART, OpenFile, full_disk_said, move, open_new
+from manager.store.durable_files import (
+    PART,
+    OpenFile,
+    free_bytes,
+    full_disk_said,
+    move,
+    open_new,
+)
 from manager.store.errors import StoreFullError
 from shared.errors import LimitError
 from shared.frozen import frozen
@@ -42,10 +49,6 @@ class Spooled:
         self.path.unlink(missing_ok=True)
 
 
-def _free_bytes(folder: Path) -> int:
-    return shutil.disk_usage(folder).free
-
-
 def _is_of_live_process(spilled: Path) -> bool:
     return Path("/proc", spilled.name.removeprefix(SPILL)).exists()
 
@@ -59,7 +62,7 @@ class Spool:
         *,
         reserve_bytes: int = 0,
         open_file: OpenFile = open_new,
-        free_bytes: Callable[[Path], int] = _free_bytes,
+        free_bytes: Callable[[Path], int] = free_bytes,
     ) -> None:
         """reserve_bytes: what uploads must leave free, so that the database can still write."""
         self.folder = folder

@@ -10,14 +10,13 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from manager.errors import ConflictError
-from manager.store.durable_files import PART, full_disk_said, move, sync_folder
+from manager.store.durable_files import PART, free_bytes, full_disk_said, move, sync_folder
 from manager.store.errors import StoreFullError
 from shared.wire.uploads import FileDigests, digest_file
 
@@ -29,10 +28,6 @@ ARRIVED: Final = ".warc.gz"
 
 class PartBusyError(ConflictError):
     """Another request writes this part now."""
-
-
-def _free_bytes(folder: Path) -> int:
-    return shutil.disk_usage(folder).free
 
 
 class UploadPart:
@@ -85,7 +80,7 @@ class UploadParts:
         incoming: Path,
         *,
         reserve_bytes: int,
-        free_bytes: Callable[[Path], int] = _free_bytes,
+        free_bytes: Callable[[Path], int] = free_bytes,
     ) -> None:
         """reserve_bytes: what uploads must leave free."""
         self._uploads = uploads

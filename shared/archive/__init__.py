@@ -1,6 +1,5 @@
 """The archive format: WARC segments and the source's classic lists.
 
-    warc.py      the public face of the WARC side: import from there
     capture.py   one fetched page, as data
     encode.py    capture -> bytes (pure, runs in worker processes)
     segment.py   one growing file; writer.py names and rotates them
@@ -8,7 +7,6 @@
     cdxj.py      the index beside a segment, surt_key.py its key
     sums.py      html/sumh/suml/host:port
     classic.py   extserver.list, transferredurl.list, transferredurldate.list
-    export.py    one host in the source's layout
 
 Invariant: nothing here starts, fetches or schedules. Files are handled, networks are not.
 docs/archive.md says what is stored where.

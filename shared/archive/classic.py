@@ -30,10 +30,8 @@ __all__ = [
     "ENTRY_BYTES",
     "LINK_LIST",
     "URL_LIST",
-    "ExternalLink",
     "TransferDate",
     "date_entry",
-    "link_line",
     "link_lines",
     "path_line",
     "url_path",
@@ -53,14 +51,6 @@ _GREATEST: Final = 2**63 - 1
 
 
 @frozen
-class ExternalLink:
-    """A link from a page of the host to another host; both canonical URLs."""
-
-    target: str
-    source: str
-
-
-@frozen
 class TransferDate:
     """Times at which a page was fetched and changed, milliseconds since 1970, and its size.
 
@@ -72,13 +62,11 @@ class TransferDate:
     size_bytes: int
 
 
-def link_line(link: ExternalLink) -> bytes:
-    """Return a line of extserver.list; raises FormatError for a text that is no URL."""
-    return f"{_visible('target', link.target)}\t{_visible('source', link.source)}\n".encode("ascii")
-
-
 def link_lines(targets: Iterable[str], source: str) -> bytes:
-    """Return the lines of all links of a page; raises FormatError for a text that is no URL."""
+    """Return the lines of extserver.list for a page: canonical URLs that it leads to, and its own.
+
+    Raises FormatError for a text that is no URL.
+    """
     end = f"\t{_visible('source', source)}\n"
     return "".join([_visible("target", target) + end for target in targets]).encode("ascii")
 

@@ -17,10 +17,11 @@ Invariant: `received_header(stored_header(x, n)) == x`.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+from shared.retry_after import date_s
 
 __all__ = [
     "UNKNOWN_TYPE",
@@ -62,8 +63,6 @@ _MEDIA_TYPE: Final = re.compile(_TOKEN + rb"/" + _TOKEN)
 _COMMA_SEPARATED: Final = re.compile(rb'(?:[^,"]|"(?:[^"\\]|\\.)*"?)+')
 _CHARSET: Final = re.compile(rb';[ \t]*charset=(?:"(?:[^"\\]|\\.)*"?|[^;]*)', re.IGNORECASE)
 _BODILESS: Final = (204, 304)
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def stored_header(received: bytes, body_length: int | None) -> bytes:
@@ -168,17 +167,8 @@ def media_type(header: bytes) -> str:
 def last_modified_ms(header: bytes) -> int:
     """Return Last-Modified in milliseconds since 1970, 0 where it is missing or unreadable."""
     value = header_value(header, "Last-Modified")
-    if value is None or len(value) > 64:
-        return 0
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415  # brings half of `email`
-
-    try:
-        moment = parsedate_to_datetime(value.decode("ascii"))
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return 0
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return round((moment - _EPOCH) / _MILLISECOND)
+    moment_s = None if value is None else date_s(value.decode("latin-1"))
+    return 0 if moment_s is None else round(moment_s * 1000)
 
 
 @lru_cache(maxsize=64)

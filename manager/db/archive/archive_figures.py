@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import archive_jobs, hosts, segment_hosts, segments
+from manager.db.transaction import Transaction, newest_first
 from shared.frozen import frozen
 
 __all__ = [
@@ -80,22 +78,18 @@ def files_with_host(tx: Transaction, host_id: int) -> tuple[int, int]:
     held = sa.exists().where(
         segment_hosts.c.segment_id == segments.c.id, segment_hosts.c.host_id == host_id
     )
-    size = sa.cast(sa.func.coalesce(sa.func.sum(segments.c.size_bytes), 0), sa.BigInteger())
-    query = sa.select(sa.func.count().label("number"), size.label("bytes")).where(
-        segments.c.state == "current", held
-    )
-    row = tx.execute(query).one()
-    return int(row.number), int(row.bytes)
+    size = sa.func.coalesce(sa.func.sum(segments.c.size_bytes), 0)
+    query = sa.select(sa.func.count(), size).where(segments.c.state == "current", held)
+    number, size_bytes = tx.tuples(query)[0]
+    return int(number), int(size_bytes)
 
 
 def results(tx: Transaction) -> ResultsRow:
     """Return how many results of jobs are kept."""
-    size = sa.cast(sa.func.coalesce(sa.func.sum(archive_jobs.c.size_bytes), 0), sa.BigInteger())
+    size = sa.func.coalesce(sa.func.sum(archive_jobs.c.size_bytes), 0)
     complete = archive_jobs.c.state == "complete"
-    columns: list[sa.ColumnElement[Any]] = [sa.func.count().label("files"), size.label("bytes")]
-    row = tx.row(ResultsRow, sa.select(*columns).where(complete))
-    assert row is not None, "a sum has one row"
-    return row
+    files, size_bytes = tx.tuples(sa.select(sa.func.count(), size).where(complete))[0]
+    return ResultsRow(int(files), int(size_bytes))
 
 
 def withdrawn_hosts(
@@ -111,20 +105,13 @@ def withdrawn_hosts(
         .where(segment_hosts.c.host_id == hosts.c.id)
         .scalar_subquery()
     )
-    query = (
-        sa.select(
-            hosts.c.id,
-            hosts.c.key,
-            hosts.c.excluded_ms.label("since_ms"),
-            hosts.c.excluded_reason.label("reason"),
-            held.label("segments"),
-        )
-        .where(hosts.c.excluded_ms.is_not(None))
-        .order_by(hosts.c.id.desc())
-        .limit(limit)
-    )
-    if before is not None:
-        query = query.where(hosts.c.id < before)
+    query = sa.select(
+        hosts.c.id,
+        hosts.c.key,
+        hosts.c.excluded_ms.label("since_ms"),
+        hosts.c.excluded_reason.label("reason"),
+        held.label("segments"),
+    ).where(hosts.c.excluded_ms.is_not(None))
     if text:
         query = query.where(hosts.c.key.contains(text, autoescape=True))
-    return tx.rows(WithdrawnRow, query)
+    return tx.rows(WithdrawnRow, newest_first(query, hosts.c.id, limit, before))

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import hosts, segment_hosts, segments
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -54,12 +54,7 @@ def held_hosts(tx: Transaction, after_id: int, limit: int, *, only: str = "") ->
 
 def held_by_key(tx: Transaction, keys: Collection[str]) -> dict[str, HeldHost]:
     """Return such hosts by key; those that are none are left out."""
-    found: dict[str, HeldHost] = {}
-    for part in chunks(keys):
-        found.update(
-            {row.key: row for row in tx.rows(HeldHost, _held().where(hosts.c.key.in_(part)))}
-        )
-    return found
+    return {row.key: row for row in tx.rows_among(HeldHost, _held(), hosts.c.key, keys)}
 
 
 def _held() -> sa.Select[tuple[int, str, int, int, int, int]]:

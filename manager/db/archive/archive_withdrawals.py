@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from manager.db.archive import selection_jobs
-from manager.db.engine import Transaction
 from manager.db.segments import segments as archive
 from manager.db.segments.segments import SegmentRow
 from manager.db.tables import archive_changes, hosts, segment_hosts, segments
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -105,8 +105,7 @@ def keys_in_use(tx: Transaction) -> set[str]:
 
 def is_in_use(tx: Transaction, key: str) -> bool:
     """Return whether a segment that is not deleted has this key."""
-    query = sa.select(segments.c.id).where(segments.c.key == key, segments.c.state != "gone")
-    return tx.value(query.limit(1)) is not None
+    return tx.exists(segments.c.key == key, segments.c.state != "gone")
 
 
 def changes_after(tx: Transaction, after_id: int, limit: int) -> list[ChangeRow]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import client_tokens, clients, downloads
+from manager.db.transaction import Transaction, chunks, newest_first
 from manager.message_fields import message_fields
 from shared.frozen import frozen, values_of
 from shared.messages import Message
@@ -85,28 +84,14 @@ def downloads_before(
         (sa.and_(downloads.c.state == "going", downloads.c.last_ms < stalled_ms), "cut"),
         else_=downloads.c.state,
     )
-    columns = [
-        clients.c.name.label("client")
-        if field.name == "client"
-        else shown.label("state")
-        if field.name == "state"
-        else downloads.c[field.name]
-        for field in fields(DownloadRow)
-    ]
+    others = (column for column in downloads.c if column.name != "state")
     query = (
-        sa.select(*columns)
+        sa.select(*others, clients.c.name.label("client"), shown.label("state"))
         .join(client_tokens, client_tokens.c.id == downloads.c.token_id)
         .join(clients, clients.c.id == client_tokens.c.client_id)
-        .order_by(downloads.c.id.desc())
-        .limit(limit)
     )
-    if client:
-        query = query.where(clients.c.name == client)
-    if state:
-        query = query.where(shown == state)
-    if before is not None:
-        query = query.where(downloads.c.id < before)
-    return tx.rows(DownloadRow, query)
+    wanted = (clients.c.name, client), (shown, state)
+    return tx.rows(DownloadRow, newest_first(query, downloads.c.id, limit, before, *wanted))
 
 
 def forget_downloads(tx: Transaction, moment_ms: int) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import archive_jobs, clients, hosts, job_hosts
+from manager.db.transaction import Transaction, chunks, newest_first
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -68,19 +68,8 @@ def add_job(
     tx: Transaction, token: str, client_id: int, function: str, query: str, now_ms: int
 ) -> None:
     """Queue a job."""
-    tx.insert(
-        archive_jobs,
-        [
-            {
-                "token": token,
-                "client_id": client_id,
-                "function": function,
-                "query": query,
-                "state": "queued",
-                "submitted_ms": now_ms,
-            }
-        ],
-    )
+    asked = {"token": token, "client_id": client_id, "function": function, "query": query}
+    tx.insert(archive_jobs, [{**asked, "state": "queued", "submitted_ms": now_ms}])
 
 
 def job_by_token(tx: Transaction, token: str) -> JobRow | None:
@@ -91,9 +80,8 @@ def job_by_token(tx: Transaction, token: str) -> JobRow | None:
 def jobs_of(tx: Transaction, client_id: int, limit: int, offset: int) -> tuple[int, list[JobRow]]:
     """Return how many jobs a client has, and some of them, newest first."""
     mine = archive_jobs.c.client_id == client_id
-    count = tx.value(sa.select(sa.func.count()).select_from(archive_jobs).where(mine))
     query = sa.select(archive_jobs).where(mine).order_by(archive_jobs.c.id.desc())
-    return int(count), tx.rows(JobRow, query.limit(limit).offset(offset))
+    return tx.count(archive_jobs, mine), tx.rows(JobRow, query.limit(limit).offset(offset))
 
 
 def job_by_id(tx: Transaction, job_id: int) -> JobRow | None:
@@ -105,47 +93,28 @@ def all_jobs(
     tx: Transaction, *, client: str, state: str, before: int | None, limit: int
 ) -> list[OwnedJob]:
     """Return jobs, newest first, before a number. client, state: "": any."""
-    query = (
-        sa.select(archive_jobs, clients.c.name.label("client"))
-        .join(clients, clients.c.id == archive_jobs.c.client_id)
-        .order_by(archive_jobs.c.id.desc())
-        .limit(limit)
+    query = sa.select(archive_jobs, clients.c.name.label("client")).join(
+        clients, clients.c.id == archive_jobs.c.client_id
     )
-    if client:
-        query = query.where(clients.c.name == client)
-    if state:
-        query = query.where(archive_jobs.c.state == state)
-    if before is not None:
-        query = query.where(archive_jobs.c.id < before)
-    return tx.rows(OwnedJob, query)
+    wanted = (clients.c.name, client), (archive_jobs.c.state, state)
+    return tx.rows(OwnedJob, newest_first(query, archive_jobs.c.id, limit, before, *wanted))
 
 
 def is_running(tx: Transaction, job_id: int) -> bool:
     """Return whether a job is being made."""
-    state = tx.value(sa.select(archive_jobs.c.state).where(archive_jobs.c.id == job_id))
-    return bool(state == "running")
+    return tx.exists(archive_jobs.c.id == job_id, archive_jobs.c.state == "running")
 
 
 def count_open(tx: Transaction, client_id: int) -> int:
     """Return how many jobs of a client wait or run."""
-    return int(
-        tx.value(
-            sa.select(sa.func.count())
-            .select_from(archive_jobs)
-            .where(
-                archive_jobs.c.client_id == client_id,
-                archive_jobs.c.state.in_(("queued", "running")),
-            )
-        )
-    )
+    is_open = archive_jobs.c.state.in_(("queued", "running"))
+    return tx.count(archive_jobs, archive_jobs.c.client_id == client_id, is_open)
 
 
 def next_queued(tx: Transaction) -> JobRow | None:
     """Return the job that waits longest."""
-    waiting = archive_jobs.c.state == "queued"
-    return tx.row(
-        JobRow, sa.select(archive_jobs).where(waiting).order_by(archive_jobs.c.id).limit(1)
-    )
+    waiting = sa.select(archive_jobs).where(archive_jobs.c.state == "queued")
+    return tx.row(JobRow, waiting.order_by(archive_jobs.c.id).limit(1))
 
 
 def change_job(tx: Transaction, job_id: int, **values: Any) -> None:
@@ -174,11 +143,8 @@ def set_hosts(tx: Transaction, job_id: int, host_ids: Collection[int]) -> None:
 
 def excluded_since(tx: Transaction, host_ids: Collection[int]) -> bool:
     """Return whether one of some hosts is excluded."""
-    for part in chunks(host_ids):
-        query = sa.select(hosts.c.id).where(hosts.c.id.in_(part), hosts.c.excluded_ms.is_not(None))
-        if tx.value(query.limit(1)) is not None:
-            return True
-    return False
+    excluded = hosts.c.excluded_ms.is_not(None)
+    return any(tx.exists(hosts.c.id.in_(part), excluded) for part in chunks(host_ids))
 
 
 def jobs_with_host(tx: Transaction, host_id: int) -> list[int]:
@@ -192,8 +158,5 @@ def jobs_with_host(tx: Transaction, host_id: int) -> list[int]:
 
 def finished_before(tx: Transaction, moment_ms: int) -> list[int]:
     """Return the complete jobs that were finished before a moment."""
-    return tx.values(
-        sa.select(archive_jobs.c.id).where(
-            archive_jobs.c.state == "complete", archive_jobs.c.finished_ms < moment_ms
-        )
-    )
+    complete = sa.select(archive_jobs.c.id).where(archive_jobs.c.state == "complete")
+    return tx.values(complete.where(archive_jobs.c.finished_ms < moment_ms))

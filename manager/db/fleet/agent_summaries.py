@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentSummary
 from manager.db.tables import agents
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -63,8 +63,7 @@ def unanswered_hosts(tx: Transaction) -> dict[int, int]:
 
 def column(tx: Transaction, name: str) -> dict[int, Any]:
     """Return one column of all agents by their numbers, to sort by."""
-    found = tx.execute(sa.select(agents.c.id, agents.c[name].label("value")))
-    return {row.id: row.value for row in found}
+    return dict(tx.tuples(sa.select(agents.c.id, agents.c[name])))
 
 
 def with_alerts(tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int) -> list[int]:
@@ -74,19 +73,14 @@ def with_alerts(tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int)
     wait.
     """
     c = agents.c
-    return tx.values(
-        sa.select(c.id).where(
-            sa.or_(
-                c.clone_reason != "",
-                c.suspect_since_ms.is_not(None),
-                c.restart_ordered_ms.is_not(None),
-                sa.and_(c.command_id != "", c.command_done_ms.is_(None)),
-                sa.func.abs(c.skew_ms) > skew_ms,
-                c.disk_free_bytes < disk_bytes,
-                c.reports_waiting >= reports,
-            )
-        )
+    alerts = sa.or_(
+        c.clone_reason != "",
+        c.suspect_since_ms.is_not(None),
+        c.restart_ordered_ms.is_not(None),
+        sa.and_(c.command_id != "", c.command_done_ms.is_(None)),
+        _has_weak_machine(skew_ms, disk_bytes, reports),
     )
+    return tx.values(sa.select(c.id).where(alerts))
 
 
 def machines_with_alerts(
@@ -94,11 +88,11 @@ def machines_with_alerts(
 ) -> list[MachineRow]:
     """Return agents whose machine has one of these: limits as `with_alerts` has them."""
     c = agents.c
-    query = sa.select(c.id, c.skew_ms, c.disk_free_bytes, c.reports_waiting).where(
-        sa.or_(
-            sa.func.abs(c.skew_ms) > skew_ms,
-            c.disk_free_bytes < disk_bytes,
-            c.reports_waiting >= reports,
-        )
-    )
-    return tx.rows(MachineRow, query)
+    query = sa.select(c.id, c.skew_ms, c.disk_free_bytes, c.reports_waiting)
+    return tx.rows(MachineRow, query.where(_has_weak_machine(skew_ms, disk_bytes, reports)))
+
+
+def _has_weak_machine(skew_ms: int, disk_bytes: int, reports: int) -> sa.ColumnElement[bool]:
+    c = agents.c
+    low = c.disk_free_bytes < disk_bytes
+    return sa.or_(sa.func.abs(c.skew_ms) > skew_ms, low, c.reports_waiting >= reports)

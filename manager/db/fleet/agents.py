@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents
+from manager.db.transaction import Transaction, chunks
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -203,13 +202,6 @@ _WITH_CHANGED_LISTS: Final = (
 )
 
 
-@cache
-def _update_statement(columns: tuple[str, ...]) -> sa.Update:
-    """Return the statement that sets columns of one agent. Few sets of columns are ever asked."""
-    named: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in columns}
-    return agents.update().where(agents.c.id == sa.bindparam("new_id")).values(named)
-
-
 def by_id(tx: Transaction, agent_id: int) -> AgentRow | None:
     """Return the agent with this number."""
     return tx.row(AgentRow, _BY_ID, {"id": agent_id})
@@ -217,11 +209,8 @@ def by_id(tx: Transaction, agent_id: int) -> AgentRow | None:
 
 def by_ids(tx: Transaction, agent_ids: Collection[int]) -> dict[int, AgentRow]:
     """Return the agents with these numbers."""
-    found: dict[int, AgentRow] = {}
-    for part in chunks(agent_ids):
-        rows = tx.rows(AgentRow, _BY_IDS, {"ids": part})
-        found.update({row.id: row for row in rows})
-    return found
+    parts = chunks(agent_ids)
+    return {row.id: row for part in parts for row in tx.rows(AgentRow, _BY_IDS, {"ids": part})}
 
 
 def any_agent(tx: Transaction) -> bool:
@@ -282,8 +271,7 @@ def ids_taking_part(tx: Transaction) -> list[int]:
 
 def names(tx: Transaction) -> dict[int, str]:
     """Return the names of all agents by number."""
-    pairs: Sequence[Any] = tx.execute(sa.select(agents.c.id, agents.c.name)).all()
-    return dict(pairs)
+    return dict(tx.tuples(sa.select(agents.c.id, agents.c.name)))
 
 
 def named(tx: Transaction) -> list[AgentName]:
@@ -305,12 +293,7 @@ def named(tx: Transaction) -> list[AgentName]:
 
 def add(tx: Transaction, name: str, kind: str, key_hash: str | None, now_ms: int) -> int:
     """Add an agent and return its number."""
-    added = tx.execute(
-        agents.insert()
-        .values(name=name, kind=kind, key_hash=key_hash, joined_ms=now_ms)
-        .returning(agents.c.id)
-    )
-    return int(added.scalar_one())
+    return tx.add(agents, name=name, kind=kind, key_hash=key_hash, joined_ms=now_ms)
 
 
 def update(tx: Transaction, agent_ids: int | Sequence[int], **values: Any) -> None:
@@ -323,11 +306,7 @@ def update(tx: Transaction, agent_ids: int | Sequence[int], **values: Any) -> No
 
 def update_each(tx: Transaction, changes: Sequence[Mapping[str, Any]]) -> None:
     """Set the same columns of some agents, each to its own values; `id` says whose they are."""
-    if changes:
-        tx.execute(
-            _update_statement(tuple(name for name in changes[0] if name != "id")),
-            [{f"new_{name}": value for name, value in one.items()} for one in changes],
-        )
+    tx.update_each(agents, ["id"], changes)
 
 
 def add_load(tx: Transaction, added_ms: Mapping[int, float]) -> None:

@@ -7,9 +7,9 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import blocked_urls, fleet_limits
-from shared.frozen import frozen
+from manager.db.transaction import Transaction
+from shared.frozen import frozen, values_of
 
 __all__ = [
     "BlockedRow",
@@ -83,10 +83,4 @@ def limits(tx: Transaction) -> LimitsRow:
 
 def set_limits(tx: Transaction, row: LimitsRow) -> None:
     """Set all limits."""
-    values = {
-        "id": 1,
-        "interval_s": row.interval_s,
-        "parallel_hosts": row.parallel_hosts,
-        "bytes_per_s": row.bytes_per_s,
-    }
-    tx.upsert(fleet_limits, [values], ["id"])
+    tx.upsert(fleet_limits, [{"id": 1, **values_of(row)}], ["id"])

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import round_link_kinds
-from shared.frozen import frozen
+from manager.db.transaction import Transaction
+from shared.frozen import frozen, values_of
 
 __all__ = ["LinkKindRow", "LinkKindSum", "add_link_kinds", "sums_of_round"]
 
@@ -37,13 +37,8 @@ class LinkKindSum:
 
 def add_link_kinds(tx: Transaction, rows: Sequence[LinkKindRow]) -> None:
     """Add to what is written down."""
-    names = ("round", "agent_id", "kind", "links", "pages", "missing")
-    tx.upsert(
-        round_link_kinds,
-        [{name: getattr(row, name) for name in names} for row in rows],
-        ["round", "agent_id", "kind"],
-        add=["links", "pages", "missing"],
-    )
+    key, sums = ["round", "agent_id", "kind"], ["links", "pages", "missing"]
+    tx.upsert(round_link_kinds, [values_of(row) for row in rows], key, add=sums)
 
 
 def sums_of_round(tx: Transaction, number: int) -> list[LinkKindSum]:

@@ -6,8 +6,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import alert_silences, alerts_told
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -128,7 +128,6 @@ def silence_by_id(tx: Transaction, number: int) -> SilenceRow | None:
 
 def silences_since(tx: Transaction, since_ms: int) -> list[SilenceRow]:
     """Return the silences that are open, planned, or ended since a moment; the last first."""
-    query = sa.select(alert_silences).where(alert_silences.c.until_ms > since_ms)
-    return tx.rows(
-        SilenceRow, query.order_by(alert_silences.c.from_ms.desc(), alert_silences.c.id.desc())
-    )
+    c = alert_silences.c
+    query = sa.select(alert_silences).where(c.until_ms > since_ms)
+    return tx.rows(SilenceRow, query.order_by(c.from_ms.desc(), c.id.desc()))

@@ -6,7 +6,6 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import (
     assignments,
     audit,
@@ -17,6 +16,7 @@ from manager.db.tables import (
     transfers,
     unit_rounds,
 )
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -78,18 +78,14 @@ def last_backup_ms(tx: Transaction) -> int:
 
 def moved_since(tx: Transaction, moment_ms: int) -> int:
     """Return how many assignments were closed since then."""
-    query = sa.select(sa.func.count()).where(assignments.c.until_ms >= moment_ms)
-    return int(tx.value(query) or 0)
+    return tx.count(assignments, assignments.c.until_ms >= moment_ms)
 
 
 def units(tx: Transaction, number: int) -> dict[str, int]:
     """Return how many units of a round are in each state."""
-    query = sa.select(unit_rounds.c.state, sa.func.count().label("n"))
-    found = query.where(unit_rounds.c.round == number).group_by(unit_rounds.c.state)
-    return {row.state: int(row.n) for row in tx.execute(found)}
+    return tx.counts(unit_rounds.c.state, unit_rounds.c.round == number)
 
 
 def transfers_by_state(tx: Transaction) -> dict[str, int]:
     """Return how many transfers are in each state."""
-    query = sa.select(transfers.c.state, sa.func.count().label("n"))
-    return {row.state: int(row.n) for row in tx.execute(query.group_by(transfers.c.state))}
+    return tx.counts(transfers.c.state)

@@ -7,12 +7,12 @@ Which groups must become one is decided by `manager.assignment.groups`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import host_addresses, hosts, rights, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -24,7 +24,6 @@ __all__ = [
     "count_of_group",
     "due",
     "due_count",
-    "failed_counts",
     "groups_at",
     "groups_of",
     "hosts_of_group",
@@ -62,6 +61,15 @@ class NameRow:
     problem: Message | None
 
 
+_NAMES: Final = sa.select(
+    hosts.c.id,
+    hosts.c.key,
+    hosts.c.resolution,
+    hosts.c.resolve_failure.label("failure"),
+    hosts.c.resolve_problem.label("problem"),
+)
+
+
 def due(tx: Transaction, now_ms: int, limit: int) -> list[DueHost]:
     """Return hosts that are to be resolved now, the longest waiting first."""
     return tx.rows(
@@ -75,21 +83,15 @@ def due(tx: Transaction, now_ms: int, limit: int) -> list[DueHost]:
 
 def due_count(tx: Transaction, now_ms: int, most: int) -> int:
     """Return how many hosts are to be resolved now, counting up to `most`."""
-    waiting = sa.select(hosts.c.id).where(hosts.c.resolve_after_ms <= now_ms).limit(most).subquery()
-    return int(tx.value(sa.select(sa.func.count()).select_from(waiting)))
+    waiting = sa.select(hosts.c.id).where(hosts.c.resolve_after_ms <= now_ms).limit(most)
+    return tx.count(waiting.subquery())
 
 
 def resolutions(tx: Transaction, host_ids: Collection[int]) -> dict[int, tuple[str, int]]:
     """Return (resolution, failures so far) of some hosts; those that do not exist are left out."""
-    found: dict[int, tuple[str, int]] = {}
-    for part in chunks(host_ids):
-        rows = tx.execute(
-            sa.select(hosts.c.id, hosts.c.resolution, hosts.c.resolve_failures).where(
-                hosts.c.id.in_(part)
-            )
-        )
-        found.update({row.id: (row.resolution, row.resolve_failures) for row in rows})
-    return found
+    query = sa.select(hosts.c.id, hosts.c.resolution, hosts.c.resolve_failures)
+    rows = tx.among(query, hosts.c.id, host_ids)
+    return {row.id: (row.resolution, row.resolve_failures) for row in rows}
 
 
 def set_resolution(
@@ -122,63 +124,35 @@ def make_due(tx: Transaction, now_ms: int, host_ids: Collection[int] | None = No
     asked = hosts.update().where(hosts.c.excluded_ms.is_(None)).values(resolve_after_ms=now_ms)
     if host_ids is None:
         return tx.changed(asked.where(hosts.c.resolve_failure != ""))
-    return sum(tx.changed(asked.where(hosts.c.id.in_(part))) for part in chunks(host_ids))
+    return tx.changed_among(asked, hosts.c.id, host_ids)
 
 
-def name_counts(tx: Transaction) -> list[tuple[str, str, int]]:
-    """Return (resolution, failure of the last look-up, hosts) of hosts that are not excluded."""
-    rows = tx.execute(
-        sa.select(hosts.c.resolution, hosts.c.resolve_failure, sa.func.count().label("n"))
-        .where(hosts.c.excluded_ms.is_(None))
-        .group_by(hosts.c.resolution, hosts.c.resolve_failure)
-    )
-    return [(row.resolution, row.resolve_failure, row.n) for row in rows]
+def name_counts(tx: Transaction, *, failed: bool = False) -> list[tuple[str, str, int]]:
+    """Return (resolution, failure of the last look-up, hosts) of hosts that are not excluded.
 
-
-def failed_counts(tx: Transaction) -> list[tuple[str, str, int]]:
-    """Return what `name_counts` does of those whose last look-up failed: they have an index."""
-    rows = tx.execute(
-        sa.select(hosts.c.resolution, hosts.c.resolve_failure, sa.func.count().label("n"))
-        .where(hosts.c.resolve_failure != "", hosts.c.excluded_ms.is_(None))
-        .group_by(hosts.c.resolution, hosts.c.resolve_failure)
-    )
-    return [(row.resolution, row.resolve_failure, row.n) for row in rows]
+    failed: only of those whose last look-up failed: they have an index.
+    """
+    ways = hosts.c.resolution, hosts.c.resolve_failure
+    query = sa.select(*ways, sa.func.count()).where(hosts.c.excluded_ms.is_(None)).group_by(*ways)
+    return tx.tuples(query.where(hosts.c.resolve_failure != "") if failed else query)
 
 
 def unresolved(tx: Transaction, failure: str, limit: int) -> list[NameRow]:
     """Return some hosts whose last look-up failed in one way, the oldest first."""
-    failed = hosts.c.resolve_failure == failure
-    return tx.rows(
-        NameRow,
-        _names()
-        .where(hosts.c.resolve_failure != "", failed, hosts.c.excluded_ms.is_(None))
-        .order_by(hosts.c.id)
-        .limit(limit),
-    )
+    failed = hosts.c.resolve_failure != "", hosts.c.resolve_failure == failure
+    query = _NAMES.where(*failed, hosts.c.excluded_ms.is_(None))
+    return tx.rows(NameRow, query.order_by(hosts.c.id).limit(limit))
 
 
 def names_of(tx: Transaction, keys: Collection[str]) -> list[NameRow]:
     """Return how the look-ups of some hosts went; those that do not exist are left out."""
-    found: list[NameRow] = []
-    for part in chunks(keys):
-        found += tx.rows(NameRow, _names().where(hosts.c.key.in_(part)))
-    return found
-
-
-def _names() -> sa.Select[Any]:
-    c = hosts.c
-    failure, problem = c.resolve_failure.label("failure"), c.resolve_problem.label("problem")
-    return sa.select(c.id, c.key, c.resolution, failure, problem)
+    return tx.rows_among(NameRow, _NAMES, hosts.c.key, keys)
 
 
 def set_addresses(tx: Transaction, source: int, addresses: Mapping[int, Collection[str]]) -> None:
     """Replace what one source says of some hosts."""
-    for part in chunks(addresses):
-        tx.execute(
-            host_addresses.delete().where(
-                host_addresses.c.source == source, host_addresses.c.host_id.in_(part)
-            )
-        )
+    of_source = host_addresses.delete().where(host_addresses.c.source == source)
+    tx.changed_among(of_source, host_addresses.c.host_id, addresses)
     tx.insert(
         host_addresses,
         [
@@ -194,7 +168,6 @@ def groups_at(tx: Transaction, addresses: Collection[str]) -> dict[str, int]:
 
     Hosts at one address are in one group, so any of them tells it.
     """
-    found: dict[str, int] = {}
     seen = host_addresses.alias("seen")
     group = (
         sa.select(hosts.c.group_id)
@@ -204,23 +177,14 @@ def groups_at(tx: Transaction, addresses: Collection[str]) -> dict[str, int]:
         .correlate(seen)
         .scalar_subquery()
     )
-    for part in chunks(addresses):
-        rows = tx.execute(
-            sa.select(seen.c.address, group.label("group_id"))
-            .where(seen.c.address.in_(part))
-            .distinct()
-        )
-        found.update({row.address: row.group_id for row in rows if row.group_id is not None})
-    return found
+    query = sa.select(seen.c.address, group.label("group_id")).distinct()
+    rows = tx.among(query, seen.c.address, addresses)
+    return {row.address: row.group_id for row in rows if row.group_id is not None}
 
 
 def groups_of(tx: Transaction, host_ids: Collection[int]) -> dict[int, int | None]:
     """Return the group of each of some hosts, None where it has none yet."""
-    found: dict[int, int | None] = {}
-    for part in chunks(host_ids):
-        rows = tx.execute(sa.select(hosts.c.id, hosts.c.group_id).where(hosts.c.id.in_(part)))
-        found.update({row.id: row.group_id for row in rows})
-    return found
+    return dict(tx.among(sa.select(hosts.c.id, hosts.c.group_id), hosts.c.id, host_ids))
 
 
 def merge_groups(tx: Transaction, merges: Mapping[int, int], alone: Mapping[int, int]) -> None:
@@ -236,29 +200,16 @@ def merge_groups(tx: Transaction, merges: Mapping[int, int], alone: Mapping[int,
                 .values(group_id=sa.bindparam("new")),
                 [{"old": old, "new": new} for old, new in merges.items()],
             )
-    if alone:
-        tx.execute(
-            hosts.update()
-            .where(hosts.c.id == sa.bindparam("host"))
-            .values(group_id=sa.bindparam("new")),
-            [{"host": host, "new": new} for host, new in alone.items()],
-        )
-        for part in chunks(alone):
-            tx.execute(
-                units.update()
-                .where(units.c.host_id.in_(part), units.c.state == "new")
-                .values(state="idle")
-            )
+    tx.update_each(hosts, ["id"], [{"id": host, "group_id": new} for host, new in alone.items()])
+    waking = units.update().where(units.c.state == "new").values(state="idle")
+    tx.changed_among(waking, units.c.host_id, alone)
 
 
 def addresses_of(tx: Transaction, host_id: int) -> list[tuple[int, str]]:
     """Return (source, address) of a host."""
-    rows = tx.execute(
-        sa.select(host_addresses.c.source, host_addresses.c.address)
-        .where(host_addresses.c.host_id == host_id)
-        .order_by(host_addresses.c.source, host_addresses.c.address)
-    )
-    return [(row.source, row.address) for row in rows]
+    said = host_addresses.c.source, host_addresses.c.address
+    mine = host_addresses.c.host_id == host_id
+    return tx.tuples(sa.select(*said).where(mine).order_by(*said))
 
 
 def hosts_of_group(tx: Transaction, group_id: int | None, limit: int) -> list[str]:
@@ -279,7 +230,4 @@ def numbers_of_group(tx: Transaction, group_id: int | None) -> list[int]:
 
 def count_of_group(tx: Transaction, group_id: int | None) -> int:
     """Return how many hosts are of a group; 0 for no group."""
-    if group_id is None:
-        return 0
-    beside = hosts.c.group_id == group_id
-    return int(tx.value(sa.select(sa.func.count()).select_from(hosts).where(beside)))
+    return 0 if group_id is None else tx.count(hosts, hosts.c.group_id == group_id)

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import directory_sums, host_sums, hosts, units
+from manager.db.transaction import Transaction
 from manager.distance.line_sums import COUNTS, DirectoryLineSums
 from shared.frozen import frozen, values_of
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import host_addresses, hosts
+from manager.db.transaction import Transaction
 
 __all__ = ["at_address", "below", "named"]
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.host_names import holds
 from manager.db.tables import agents, assignments, hosts, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = ["OF_HOSTS", "SORTS", "STATES", "HostWanted", "Range", "matching"]

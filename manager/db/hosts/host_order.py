@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.hosts.host_matching import OF_HOSTS, SORTS, STATES, HostWanted, Range, matching
 from manager.db.ownership.assignments import owners_of
 from manager.db.tables import agents, assignments, hosts, units
+from manager.db.transaction import Transaction, chunks
 
 __all__ = ["OrderedPart", "parts"]
 
@@ -103,10 +103,8 @@ def _parts_by_owner(
 
 def _owned(tx: Transaction, numbers: list[int]) -> dict[int, int]:
     """Return how many units each of some agents owns."""
-    agent, counted = assignments.c.agent_id, sa.func.count().label("held")
-    is_open = assignments.c.until_ms.is_(None)
-    query = sa.select(agent, counted).where(is_open, agent.in_(numbers)).group_by(agent)
-    return {row.agent_id: int(row.held) for row in tx.execute(query)}
+    agent, is_open = assignments.c.agent_id, assignments.c.until_ms.is_(None)
+    return tx.counts(agent, is_open, agent.in_(numbers))
 
 
 def _pieces_by_owner(tx: Transaction) -> Counter[int]:

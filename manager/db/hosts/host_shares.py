@@ -12,7 +12,6 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import (
     agents,
     assignments,
@@ -22,7 +21,8 @@ from manager.db.tables import (
     unit_rounds,
     units,
 )
-from shared.frozen import frozen
+from manager.db.transaction import Transaction, chunks
+from shared.frozen import frozen, values_of
 
 __all__ = [
     "BackoffRow",
@@ -67,14 +67,14 @@ class BackoffRow:
     reason: str
 
 
+_SPLIT: Final = sa.select(
+    hosts.c.id.label("host_id"),
+    hosts.c.group_id,
+    hosts.c.shared_interval_ms.label("interval_ms"),
+    hosts.c.shares,
+)
 _STARVED: Final = (
-    sa.select(
-        hosts.c.id.label("host_id"),
-        hosts.c.group_id,
-        hosts.c.shared_interval_ms.label("interval_ms"),
-        hosts.c.shares,
-    )
-    .distinct()
+    _SPLIT.distinct()
     .join(units, units.c.host_id == hosts.c.id)
     .join(unit_rounds, unit_rounds.c.unit_id == units.c.id)
     .where(
@@ -93,19 +93,8 @@ _ANY_REST_OVER: Final = sa.select(
 
 def split_hosts(tx: Transaction, host_ids: Collection[int]) -> dict[int, SplitHost]:
     """Return those of some hosts that are split."""
-    found: dict[int, SplitHost] = {}
-    for part in chunks(host_ids):
-        rows = tx.rows(
-            SplitHost,
-            sa.select(
-                hosts.c.id.label("host_id"),
-                hosts.c.group_id,
-                hosts.c.shared_interval_ms.label("interval_ms"),
-                hosts.c.shares,
-            ).where(hosts.c.id.in_(part), sa.exists().where(units.c.host_id == hosts.c.id, _PIECE)),
-        )
-        found.update({row.host_id: row for row in rows})
-    return found
+    query = _SPLIT.where(sa.exists().where(units.c.host_id == hosts.c.id, _PIECE))
+    return {row.host_id: row for row in tx.rows_among(SplitHost, query, hosts.c.id, host_ids)}
 
 
 def begin(tx: Transaction, host_id: int, interval_ms: int) -> None:
@@ -117,41 +106,28 @@ def begin(tx: Transaction, host_id: int, interval_ms: int) -> None:
 
 def end(tx: Transaction, host_ids: Collection[int]) -> None:
     """End the sharing of hosts: one agent at a time has the rest of their pieces."""
-    for part in chunks(host_ids):
-        tx.execute(
-            hosts.update().where(hosts.c.id.in_(part)).values(shared_interval_ms=None, shares=0)
-        )
-        tx.execute(host_rests.delete().where(host_rests.c.host_id.in_(part)))
+    unshared = hosts.update().values(shared_interval_ms=None, shares=0)
+    tx.changed_among(unshared, hosts.c.id, host_ids)
+    tx.changed_among(host_rests.delete(), host_rests.c.host_id, host_ids)
 
 
 def crowded_groups(tx: Transaction, group_ids: Collection[int]) -> dict[int, list[int]]:
     """Return the shared hosts of those groups that hold another host too, by group."""
     found: dict[int, list[int]] = defaultdict(list)
     other = hosts.alias("other")
-    for part in chunks(group_ids):
-        beside = sa.exists().where(other.c.group_id == hosts.c.group_id, other.c.id != hosts.c.id)
-        rows = tx.execute(
-            sa.select(hosts.c.id, hosts.c.group_id).where(
-                hosts.c.group_id.in_(part), hosts.c.shared_interval_ms.is_not(None), beside
-            )
-        )
-        for row in rows:
-            found[row.group_id].append(row.id)
+    beside = sa.exists().where(other.c.group_id == hosts.c.group_id, other.c.id != hosts.c.id)
+    shared = hosts.c.shared_interval_ms.is_not(None)
+    query = sa.select(hosts.c.id, hosts.c.group_id).where(shared, beside)
+    for row in tx.among(query, hosts.c.group_id, group_ids):
+        found[row.group_id].append(row.id)
     return dict(found)
 
 
 def hosts_held(tx: Transaction, agent_id: int, host_ids: Collection[int]) -> set[int]:
     """Return those of some hosts of which an agent has a right."""
-    found: set[int] = set()
-    for part in chunks(host_ids):
-        found.update(
-            tx.values(
-                sa.select(units.c.host_id)
-                .join(rights, rights.c.unit_id == units.c.id)
-                .where(units.c.host_id.in_(part), rights.c.agent_id == agent_id)
-            )
-        )
-    return found
+    query = sa.select(units.c.host_id).join(rights, rights.c.unit_id == units.c.id)
+    held = query.where(rights.c.agent_id == agent_id)
+    return set(tx.values_among(held, units.c.host_id, host_ids))
 
 
 def starved(tx: Transaction, round_number: int) -> list[SplitHost]:
@@ -195,32 +171,13 @@ def news(tx: Transaction, unit_ids: Collection[int]) -> None:
 
 def rests(tx: Transaction, host_ids: Collection[int], now_ms: int) -> list[BackoffRow]:
     """Return what agents were told by some hosts and is not over."""
-    found: list[BackoffRow] = []
-    for part in chunks(host_ids):
-        found += tx.rows(
-            BackoffRow,
-            sa.select(host_rests).where(
-                host_rests.c.host_id.in_(part), host_rests.c.until_ms > now_ms
-            ),
-        )
-    return found
+    query = sa.select(host_rests).where(host_rests.c.until_ms > now_ms)
+    return tx.rows_among(BackoffRow, query, host_rests.c.host_id, host_ids)
 
 
 def set_backoff(tx: Transaction, row: BackoffRow) -> None:
     """Write down what a host told an agent."""
-    tx.upsert(
-        host_rests,
-        [
-            {
-                "host_id": row.host_id,
-                "agent_id": row.agent_id,
-                "rest_ms": row.rest_ms,
-                "until_ms": row.until_ms,
-                "reason": row.reason,
-            }
-        ],
-        ["host_id", "agent_id"],
-    )
+    tx.upsert(host_rests, [values_of(row)], ["host_id", "agent_id"])
 
 
 def any_backoff_over(tx: Transaction, now_ms: int) -> bool:
@@ -230,10 +187,9 @@ def any_backoff_over(tx: Transaction, now_ms: int) -> bool:
 
 def drop_backoffs(tx: Transaction, now_ms: int) -> list[int]:
     """Forget what is over; return the units of these hosts."""
-    over = tx.values(
-        sa.select(host_rests.c.host_id).where(host_rests.c.until_ms <= now_ms).distinct()
-    )
+    is_over = host_rests.c.until_ms <= now_ms
+    over = tx.values(sa.select(host_rests.c.host_id).where(is_over).distinct())
     if not over:
         return []
-    tx.execute(host_rests.delete().where(host_rests.c.until_ms <= now_ms))
+    tx.execute(host_rests.delete().where(is_over))
     return tx.values(sa.select(units.c.id).where(units.c.host_id.in_(over)))

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.error_translation import may_be_kept
 from manager.db.host_names import HostNames
 from manager.db.hosts.host_matching import SORTS, STATES, HostWanted, Range, matching
 from manager.db.hosts.host_order import parts
 from manager.db.tables import agents, assignments, hosts, units
+from manager.db.transaction import Transaction, chunks
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -99,18 +99,12 @@ def numbers(
 
 def count_by_state(tx: Transaction) -> dict[str, int]:
     """Return how many hosts are in each state, that of their unit `/`."""
-    rows = tx.execute(
-        sa.select(units.c.state, sa.func.count().label("number"))
-        .where(units.c.path == "/")
-        .group_by(units.c.state)
-    )
-    return {row.state: int(row.number) for row in rows}
+    return tx.counts(units.c.state, units.c.path == "/")
 
 
 def _counted(tx: Transaction, query: sa.Select[Any]) -> int:
     """Return how many a query finds, counted up to `COUNTED_MOST`."""
-    some = query.limit(COUNTED_MOST).subquery()
-    return int(tx.value(sa.select(sa.func.count()).select_from(some)))
+    return tx.count(query.limit(COUNTED_MOST).subquery())
 
 
 def _found(
@@ -177,8 +171,7 @@ def _walk(
         if got or not offset:
             offset = 0
         else:
-            whole = query.order_by(None).subquery()
-            offset -= int(tx.value(sa.select(sa.func.count()).select_from(whole)))
+            offset -= tx.count(query.order_by(None).subquery())
     return found
 
 

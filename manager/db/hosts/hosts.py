@@ -7,10 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import assignments, hosts, units
+from manager.db.transaction import Transaction, chunks
 from manager.message_fields import message_fields
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 
 __all__ = [
@@ -93,21 +93,8 @@ def add_hosts(tx: Transaction, new: Sequence[NewHost], now_ms: int) -> int:
 
     A new host is due to be resolved at once. Keys of one call must differ.
     """
-    added = tx.insert_new(
-        hosts,
-        [
-            {
-                "key": host.key,
-                "reversed_key": host.reversed_key,
-                "found_by": host.found_by,
-                "referer": host.referer,
-                "first_seen_ms": now_ms,
-                "resolution": "new",
-                "resolve_after_ms": now_ms,
-            }
-            for host in new
-        ],
-    )
+    found = {"first_seen_ms": now_ms, "resolution": "new", "resolve_after_ms": now_ms}
+    added = tx.insert_new(hosts, [{**values_of(host), **found} for host in new])
     if added:
         for part in chunks(host.key for host in new):
             bare = sa.select(hosts.c.id, sa.literal("/"), hosts.c.key, sa.literal("new")).where(
@@ -130,68 +117,41 @@ def units_of_hosts(
 
     merged: also directories that were units once.
     """
-    wanted = sa.true() if merged else units.c.merged_ms.is_(None)
-    found: list[UnitRow] = []
-    for part in chunks(host_keys):
-        found += tx.rows(
-            UnitRow,
-            sa.select(units)
-            .join(hosts, hosts.c.id == units.c.host_id)
-            .where(hosts.c.key.in_(part), wanted)
-            .order_by(units.c.host_id, units.c.path),
-        )
-    return found
+    query = (
+        sa.select(units)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(sa.true() if merged else units.c.merged_ms.is_(None))
+        .order_by(units.c.host_id, units.c.path)
+    )
+    return tx.rows_among(UnitRow, query, hosts.c.key, host_keys)
 
 
 def units_by_id(tx: Transaction, unit_ids: Collection[int]) -> list[UnitRow]:
     """Return units by number; numbers that no unit has are left out."""
-    found: list[UnitRow] = []
-    for part in chunks(unit_ids):
-        found += tx.rows(UnitRow, sa.select(units).where(units.c.id.in_(part)))
-    return found
+    return tx.rows_among(UnitRow, sa.select(units), units.c.id, unit_ids)
 
 
 def ids_of_units(tx: Transaction, keys: Collection[str]) -> dict[str, int]:
     """Return the numbers of units by key; keys that no unit has are left out."""
-    found: dict[str, int] = {}
-    for part in chunks(keys):
-        rows = tx.execute(sa.select(units.c.key, units.c.id).where(units.c.key.in_(part)))
-        found.update({row.key: row.id for row in rows})
-    return found
+    return dict(tx.among(sa.select(units.c.key, units.c.id), units.c.key, keys))
 
 
 def finders(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int]:
     """Return which agent found the host of each of some units, where one did."""
-    found: dict[int, int] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(units.c.id, hosts.c.found_by)
-            .join(hosts, hosts.c.id == units.c.host_id)
-            .where(units.c.id.in_(part), hosts.c.found_by.is_not(None))
-        )
-        found.update({row.id: row.found_by for row in rows})
-    return found
+    query = sa.select(units.c.id, hosts.c.found_by).join(hosts, hosts.c.id == units.c.host_id)
+    return dict(tx.among(query.where(hosts.c.found_by.is_not(None)), units.c.id, unit_ids))
 
 
 def in_state(tx: Transaction, state: str, limit: int) -> list[tuple[int, int | None]]:
     """Return (unit, group) of units in a state, lowest number first."""
-    rows = tx.execute(
-        sa.select(units.c.id, hosts.c.group_id)
-        .join(hosts, hosts.c.id == units.c.host_id)
-        .where(units.c.state == state)
-        .order_by(units.c.id)
-        .limit(limit)
-    )
-    return [(row.id, row.group_id) for row in rows]
+    query = sa.select(units.c.id, hosts.c.group_id).join(hosts, hosts.c.id == units.c.host_id)
+    return tx.tuples(query.where(units.c.state == state).order_by(units.c.id).limit(limit))
 
 
 def tops_among(tx: Transaction, unit_ids: Collection[int]) -> list[int]:
     """Return those of some units that stand for their host, in the order given."""
-    tops: set[int] = set()
-    for part in chunks(unit_ids):
-        tops.update(
-            tx.values(sa.select(units.c.id).where(units.c.id.in_(part), units.c.path == "/"))
-        )
+    query = sa.select(units.c.id).where(units.c.path == "/")
+    tops = set(tx.values_among(query, units.c.id, unit_ids))
     return [unit for unit in unit_ids if unit in tops]
 
 
@@ -209,17 +169,13 @@ def any_in_state(
 
 def count_in_state(tx: Transaction, states: Collection[str]) -> int:
     """Return how many units are in some states."""
-    return int(tx.value(sa.select(sa.func.count()).where(units.c.state.in_(states))))
+    return tx.count(units, units.c.state.in_(states))
 
 
 def excluded_among(tx: Transaction, unit_ids: Collection[int]) -> list[str]:
     """Return the keys of those units that are excluded."""
-    found: list[str] = []
-    for part in chunks(unit_ids):
-        found += tx.values(
-            sa.select(units.c.key).where(units.c.id.in_(part), units.c.state == "excluded")
-        )
-    return found
+    query = sa.select(units.c.key).where(units.c.state == "excluded")
+    return tx.values_among(query, units.c.id, unit_ids)
 
 
 def unplaced_to_idle(tx: Transaction) -> None:
@@ -232,17 +188,11 @@ def unplaced_to_idle(tx: Transaction) -> None:
 
 def any_unresolved_since(tx: Transaction, since_ms: int) -> bool:
     """Return whether a host that was found since a moment has not been resolved yet."""
-    return bool(
-        tx.value(
-            sa.select(
-                sa.exists().where(
-                    units.c.state == "new",
-                    hosts.c.id == units.c.host_id,
-                    hosts.c.resolution == "new",
-                    hosts.c.first_seen_ms >= since_ms,
-                )
-            )
-        )
+    return tx.exists(
+        units.c.state == "new",
+        hosts.c.id == units.c.host_id,
+        hosts.c.resolution == "new",
+        hosts.c.first_seen_ms >= since_ms,
     )
 
 
@@ -253,8 +203,7 @@ def change_state(tx: Transaction, before: str, after: str) -> int:
 
 def set_unit_state(tx: Transaction, unit_ids: Collection[int], state: str) -> None:
     """Set what becomes of units next; the states are those of the table."""
-    for part in chunks(unit_ids):
-        tx.execute(units.update().where(units.c.id.in_(part)).values(state=state))
+    tx.changed_among(units.update().values(state=state), units.c.id, unit_ids)
 
 
 def set_volume(tx: Transaction, unit_id: int, volume_kb: float, pages: int) -> None:
@@ -264,8 +213,5 @@ def set_volume(tx: Transaction, unit_id: int, volume_kb: float, pages: int) -> N
 
 def set_excluded(tx: Transaction, host_id: int, excluded_ms: int | None, reason: str) -> None:
     """Take a host out of the crawl, or back in (None)."""
-    tx.execute(
-        hosts.update()
-        .where(hosts.c.id == host_id)
-        .values(excluded_ms=excluded_ms, excluded_reason=reason)
-    )
+    values = {"excluded_ms": excluded_ms, "excluded_reason": reason}
+    tx.execute(hosts.update().where(hosts.c.id == host_id).values(values))

@@ -14,9 +14,9 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.hosts.host_shares import news
 from manager.db.tables import agents, assignments, hosts, rounds, unit_rounds, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -88,15 +88,12 @@ def of_tops(tx: Transaction) -> dict[int, list[int]]:
 
 def hosts_of_units(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int]:
     """Return the host of each of some units that are pieces of a split host, `/` too."""
-    found: dict[int, int] = {}
     other = units.alias("other")
-    for part in chunks(unit_ids):
-        piece = sa.exists().where(
-            other.c.host_id == units.c.host_id, other.c.path != "/", other.c.merged_ms.is_(None)
-        )
-        rows = tx.execute(sa.select(units.c.id, units.c.host_id).where(units.c.id.in_(part), piece))
-        found.update({row.id: row.host_id for row in rows})
-    return found
+    piece = sa.exists().where(
+        other.c.host_id == units.c.host_id, other.c.path != "/", other.c.merged_ms.is_(None)
+    )
+    query = sa.select(units.c.id, units.c.host_id).where(piece)
+    return dict(tx.among(query, units.c.id, unit_ids))
 
 
 def of_plain_agents(tx: Transaction) -> dict[int, list[int]]:
@@ -109,17 +106,14 @@ def of_plain_agents(tx: Transaction) -> dict[int, list[int]]:
 
 def for_sync_agents(tx: Transaction, unit_ids: Collection[int]) -> set[int]:
     """Return those of some units that no plain agent can have (`beside_pieces`)."""
-    found: set[int] = set()
-    for part in chunks(unit_ids):
-        query = sa.select(units.c.id).join(hosts, hosts.c.id == units.c.host_id)
-        found.update(tx.values(query.where(units.c.id.in_(part), beside_pieces())))
-    return found
+    query = sa.select(units.c.id).join(hosts, hosts.c.id == units.c.host_id)
+    return set(tx.values_among(query.where(beside_pieces()), units.c.id, unit_ids))
 
 
 def unit_ids(tx: Transaction, host_id: int) -> dict[str, int]:
     """Return the units that a host ever had, by path, merged ones too."""
-    rows = tx.execute(sa.select(units.c.path, units.c.id).where(units.c.host_id == host_id))
-    return {row.path: row.id for row in rows}
+    of_host = units.c.host_id == host_id
+    return dict(tx.tuples(sa.select(units.c.path, units.c.id).where(of_host)))
 
 
 def add_units(tx: Transaction, host_id: int, keys: Mapping[str, str], state: str) -> dict[str, int]:
@@ -131,35 +125,29 @@ def add_units(tx: Transaction, host_id: int, keys: Mapping[str, str], state: str
             for path, key in keys.items()
         ],
     )
-    for part in chunks(keys):
-        tx.execute(
-            units.update()
-            .where(units.c.host_id == host_id, units.c.path.in_(part))
-            .values(state=state, merged_ms=None, volume_kb=None, pages=None, volume_round=None)
-        )
+    fresh = {"merged_ms": None, "volume_kb": None, "pages": None, "volume_round": None}
+    again = units.update().where(units.c.host_id == host_id).values(state=state, **fresh)
+    tx.changed_among(again, units.c.path, keys)
     return unit_ids(tx, host_id)
 
 
 def merge_units(tx: Transaction, merged: Collection[int], now_ms: int) -> None:
     """Make directories parts of `/` again; their history stays."""
-    for part in chunks(merged):
-        tx.execute(
-            units.update().where(units.c.id.in_(part)).values(state="excluded", merged_ms=now_ms)
-        )
+    merging = units.update().values(state="excluded", merged_ms=now_ms)
+    tx.changed_among(merging, units.c.id, merged)
 
 
 def wake(tx: Transaction, unit_ids: Collection[int]) -> None:
     """Record that pieces have pages to fetch again; their agents are notified."""
-    for part in chunks(unit_ids):
-        tx.execute(
-            unit_rounds.update()
-            .where(
-                unit_rounds.c.unit_id.in_(part),
-                unit_rounds.c.state == "granted",
-                unit_rounds.c.round.in_(sa.select(rounds.c.number).where(rounds.c.open == 1)),
-            )
-            .values(quiet_ms=None)
+    waking = (
+        unit_rounds.update()
+        .where(
+            unit_rounds.c.state == "granted",
+            unit_rounds.c.round.in_(sa.select(rounds.c.number).where(rounds.c.open == 1)),
         )
+        .values(quiet_ms=None)
+    )
+    tx.changed_among(waking, unit_rounds.c.unit_id, unit_ids)
     news(tx, unit_ids)
 
 
@@ -167,32 +155,18 @@ def mark_idle(
     tx: Transaction, round_number: int, quiet: Collection[IdlePieceRow], now_ms: int
 ) -> None:
     """Note that nothing is left of some pieces, as far as their agents know."""
-    if quiet:
-        tx.execute(
-            unit_rounds.update()
-            .where(
-                unit_rounds.c.round == round_number,
-                unit_rounds.c.unit_id == sa.bindparam("unit"),
-                unit_rounds.c.agent_id == sa.bindparam("by"),
-                unit_rounds.c.state == "granted",
-            )
-            .values(
-                quiet_ms=now_ms,
-                pages=sa.bindparam("fetched"),
-                bytes=sa.bindparam("size"),
-                reason=sa.bindparam("why"),
-            ),
-            [
-                {
-                    "unit": row.unit_id,
-                    "by": row.agent_id,
-                    "fetched": row.pages,
-                    "size": row.size_bytes,
-                    "why": row.reason or "",
-                }
-                for row in quiet
-            ],
-        )
+    rows = [
+        {
+            "unit_id": row.unit_id,
+            "agent_id": row.agent_id,
+            "pages": row.pages,
+            "bytes": row.size_bytes,
+            "reason": row.reason or "",
+        }
+        for row in quiet
+    ]
+    granted = unit_rounds.c.round == round_number, unit_rounds.c.state == "granted"
+    tx.update_each(unit_rounds, ("unit_id", "agent_id"), rows, *granted, quiet_ms=now_ms)
 
 
 def rested(tx: Transaction, round_number: int) -> list[IdlePieceRow]:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import start_pages, units
-from shared.frozen import frozen
+from manager.db.transaction import Transaction, chunks
+from shared.frozen import frozen, values_of
 
 __all__ = [
     "NewStartPage",
@@ -52,10 +52,8 @@ def add_start_pages(
 
     Pages of one call must differ.
     """
-    known: dict[int, int] = {}
-    for part in chunks({page.unit_id for page in new}):
-        rows = tx.execute(sa.select(units.c.id, units.c.start_pages).where(units.c.id.in_(part)))
-        known.update({row.id: row.start_pages for row in rows})
+    counted = sa.select(units.c.id, units.c.start_pages)
+    known = dict(tx.among(counted, units.c.id, {page.unit_id for page in new}))
     there: set[tuple[int, str]] = set()
     for pages in chunks(new):
         rows = tx.execute(
@@ -72,25 +70,9 @@ def add_start_pages(
             added.append(page)
     if not added:
         return []
-    tx.insert(
-        start_pages,
-        [
-            {
-                "unit_id": page.unit_id,
-                "url": page.url,
-                "referer": page.referer,
-                "found_ms": now_ms,
-                "round": page.round,
-            }
-            for page in added
-        ],
-    )
-    tx.execute(
-        units.update()
-        .where(units.c.id == sa.bindparam("unit"))
-        .values(start_pages=sa.bindparam("pages_now")),
-        [{"unit": unit, "pages_now": known[unit]} for unit in sorted({p.unit_id for p in added})],
-    )
+    tx.insert(start_pages, [{**values_of(page), "found_ms": now_ms} for page in added])
+    touched = sorted({page.unit_id for page in added})
+    tx.update_each(units, ["id"], [{"id": unit, "start_pages": known[unit]} for unit in touched])
     return added
 
 
@@ -107,28 +89,16 @@ def move_start_pages(tx: Transaction, moves: Mapping[int, int]) -> None:
     """Give start pages (by number) to other units."""
     if not moves:
         return
-    touched: set[int] = set(moves.values())
-    for part in chunks(moves):
-        touched.update(
-            tx.values(sa.select(start_pages.c.unit_id).where(start_pages.c.id.in_(part)))
-        )
-    tx.execute(
-        start_pages.update()
-        .where(start_pages.c.id == sa.bindparam("page"))
-        .values(unit_id=sa.bindparam("to_unit")),
-        [{"page": page, "to_unit": unit} for page, unit in moves.items()],
-    )
-    _count(tx, touched)
+    left = tx.values_among(sa.select(start_pages.c.unit_id), start_pages.c.id, moves)
+    rows = [{"id": page, "unit_id": unit} for page, unit in moves.items()]
+    tx.update_each(start_pages, ["id"], rows)
+    _count(tx, {*left, *moves.values()})
 
 
 def drop_found(tx: Transaction, unit_ids: Collection[int]) -> None:
     """Forget what other pieces of their host found in some units, whatever the round."""
-    for part in chunks(unit_ids):
-        tx.execute(
-            start_pages.delete().where(
-                start_pages.c.unit_id.in_(part), start_pages.c.round.is_not(None)
-            )
-        )
+    found = start_pages.delete().where(start_pages.c.round.is_not(None))
+    tx.changed_among(found, start_pages.c.unit_id, unit_ids)
     _count(tx, unit_ids)
 
 
@@ -140,28 +110,16 @@ def _count(tx: Transaction, unit_ids: Collection[int]) -> None:
         .correlate(units)
         .scalar_subquery()
     )
-    for part in chunks(unit_ids):
-        tx.execute(units.update().where(units.c.id.in_(part)).values(start_pages=there))
+    tx.changed_among(units.update().values(start_pages=there), units.c.id, unit_ids)
 
 
 def count_start_pages(tx: Transaction, unit_ids: Collection[int]) -> int:
     """Return how many start pages some units have."""
-    counted = sa.select(sa.func.count()).select_from(start_pages)
-    return sum(
-        int(tx.value(counted.where(start_pages.c.unit_id.in_(part)))) for part in chunks(unit_ids)
-    )
+    return sum(tx.count(start_pages, start_pages.c.unit_id.in_(part)) for part in chunks(unit_ids))
 
 
 def start_pages_of(tx: Transaction, unit_ids: Collection[int]) -> list[StartPageRow]:
     """Return the start pages of some units, by unit, in the order in which they were found."""
-    found: list[StartPageRow] = []
-    for part in chunks(unit_ids):
-        found += tx.rows(
-            StartPageRow,
-            sa.select(
-                start_pages.c.id, start_pages.c.unit_id, start_pages.c.url, start_pages.c.referer
-            )
-            .where(start_pages.c.unit_id.in_(part))
-            .order_by(start_pages.c.unit_id, start_pages.c.id),
-        )
-    return found
+    c = start_pages.c
+    query = sa.select(c.id, c.unit_id, c.url, c.referer).order_by(c.unit_id, c.id)
+    return tx.rows_among(StartPageRow, query, c.unit_id, unit_ids)

@@ -10,8 +10,9 @@ import socket
 import sqlalchemy as sa
 
 from manager.db.connections import sqlite_file
-from manager.db.engine import Database, Transaction
+from manager.db.engine import Database
 from manager.db.tables import archive_jobs, installation, releases, reports, segments, transfers
+from manager.db.transaction import Transaction
 from shared.errors import SettingError
 from shared.frozen import frozen
 
@@ -47,19 +48,17 @@ def set_installation(tx: Transaction, uuid: str) -> None:
 
 def counts_of_named(tx: Transaction) -> dict[str, int]:
     """Return how many files of each kind rows name."""
-    kept = segments.c.state != "gone"
     wanted = archive_jobs.c.state.in_(("queued", "running", "complete"))
     under_way = transfers.c.state.in_(("receiving", "received"))
-    found = {
-        "segments": tx.value(sa.select(sa.func.count()).select_from(segments).where(kept)),
-        "results": tx.value(sa.select(sa.func.count()).select_from(archive_jobs).where(wanted)),
-        "uploads": tx.value(sa.select(sa.func.count()).select_from(transfers).where(under_way)),
-        "logs": tx.value(
-            sa.select(sa.func.count()).select_from(reports).where(reports.c.path != "")
-        ),
-        "releases": tx.value(sa.select(sa.func.count()).select_from(releases)),
+    kept = tx.count(segments, segments.c.state != "gone")
+    return {
+        "indexes": kept,
+        "segments": kept,
+        "results": tx.count(archive_jobs, wanted),
+        "uploads": tx.count(transfers, under_way),
+        "logs": tx.count(reports, reports.c.path != ""),
+        "releases": tx.count(releases),
     }
-    return {"indexes": int(found["segments"]), **{kind: int(n) for kind, n in found.items()}}
 
 
 def database_identity(db: Database) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import leader, managers
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [

@@ -10,8 +10,8 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import lease_stamps
+from manager.db.transaction import Transaction
 
 __all__ = ["add", "forget", "knows"]
 

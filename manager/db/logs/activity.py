@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import activity
+from manager.db.transaction import Transaction
 from shared.frozen import frozen, values_of
 
 __all__ = ["HourRow", "add", "forget", "since"]
@@ -26,40 +26,14 @@ class HourRow:
 
 def add(tx: Transaction, rows: Sequence[HourRow]) -> None:
     """Add to what is known of some hours, each of which is named once."""
-    if not rows:
-        return
-    tx.insert_new(
-        activity,
-        [values_of(HourRow(row.hour_ms, 0, 0, 0, 0)) for row in rows],
-    )
-    tx.execute(
-        activity.update()
-        .where(activity.c.hour_ms == sa.bindparam("hour"))
-        .values(
-            {
-                name: activity.c[name] + sa.bindparam(f"more_{name}")
-                for name in ("requests", "pages", "errors", "bytes")
-            }
-        ),
-        [
-            {
-                "hour": row.hour_ms,
-                "more_requests": row.requests,
-                "more_pages": row.pages,
-                "more_errors": row.errors,
-                "more_bytes": row.bytes,
-            }
-            for row in rows
-        ],
-    )
+    sums = ("requests", "pages", "errors", "bytes")
+    tx.upsert(activity, [values_of(row) for row in rows], ["hour_ms"], add=sums)
 
 
 def since(tx: Transaction, since_ms: int) -> list[HourRow]:
     """Return the hours that are known from a moment on, oldest first."""
-    return tx.rows(
-        HourRow,
-        sa.select(activity).where(activity.c.hour_ms >= since_ms).order_by(activity.c.hour_ms),
-    )
+    query = sa.select(activity).where(activity.c.hour_ms >= since_ms)
+    return tx.rows(HourRow, query.order_by(activity.c.hour_ms))
 
 
 def forget(tx: Transaction, before_ms: int) -> None:

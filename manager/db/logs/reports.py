@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import reports
+from manager.db.transaction import Transaction, newest_first
 from shared.frozen import frozen, values_of
 
 __all__ = [
@@ -52,6 +53,9 @@ class ReportRow(NewReport):
     id: int
 
 
+_WITH_LINES: Final = (reports.c.kind == "log", reports.c.path != "")
+
+
 def by_sha256(tx: Transaction, agent_id: int, sha256: str) -> ReportRow | None:
     """Return the report of an agent with this body."""
     mine = reports.c.agent_id == agent_id
@@ -84,32 +88,23 @@ def last_until(tx: Transaction, agent_id: int) -> int | None:
 
 def log_paths(tx: Transaction, agent_id: int) -> list[str]:
     """Return where the rows of an agent's logs lie, oldest first."""
-    return tx.values(
-        sa.select(reports.c.path)
-        .where(reports.c.agent_id == agent_id, reports.c.kind == "log", reports.c.path != "")
-        .order_by(reports.c.id)
-    )
+    query = sa.select(reports.c.path).where(reports.c.agent_id == agent_id, *_WITH_LINES)
+    return tx.values(query.order_by(reports.c.id))
 
 
 def log_paths_since(tx: Transaction, since_ms: int) -> list[tuple[int, str]]:
     """Return (agent, path) of the logs that came since a moment, oldest first."""
-    rows = tx.execute(
-        sa.select(reports.c.agent_id, reports.c.path)
-        .where(reports.c.received_ms >= since_ms, reports.c.kind == "log", reports.c.path != "")
-        .order_by(reports.c.id)
-    )
-    return [(row.agent_id, row.path) for row in rows]
+    query = sa.select(reports.c.agent_id, reports.c.path)
+    late = query.where(reports.c.received_ms >= since_ms, *_WITH_LINES)
+    return tx.tuples(late.order_by(reports.c.id))
 
 
 def newest(
     tx: Transaction, limit: int, before_id: int | None = None, agent_id: int | None = None
 ) -> list[ReportRow]:
     """Return reports, newest first, before an id; of one agent, or of all."""
-    query = sa.select(reports).order_by(reports.c.id.desc()).limit(limit)
-    if before_id is not None:
-        query = query.where(reports.c.id < before_id)
-    if agent_id is not None:
-        query = query.where(reports.c.agent_id == agent_id)
+    of_agent = (reports.c.agent_id, agent_id)
+    query = newest_first(sa.select(reports), reports.c.id, limit, before_id, of_agent)
     return tx.rows(ReportRow, query)
 
 
@@ -127,41 +122,24 @@ def logs_before(
 
     quarantined: only logs that have such lines.
     """
-    query = (
-        sa.select(reports)
-        .where(reports.c.kind == "log", reports.c.lines > 0, reports.c.path != "")
-        .order_by(reports.c.id.desc())
-        .limit(limit)
-    )
-    if before_id is not None:
-        query = query.where(reports.c.id < before_id)
-    if agent_id is not None:
-        query = query.where(reports.c.agent_id == agent_id)
+    query = sa.select(reports).where(reports.c.lines > 0, *_WITH_LINES)
     if since_ms is not None:
         query = query.where(sa.func.coalesce(reports.c.until_ms, reports.c.received_ms) >= since_ms)
     if until_ms is not None:
         query = query.where(sa.func.coalesce(reports.c.since_ms, 0) < until_ms)
     if quarantined:
         query = query.where(reports.c.quarantined > 0)
-    return tx.rows(ReportRow, query)
+    of_agent = (reports.c.agent_id, agent_id)
+    return tx.rows(ReportRow, newest_first(query, reports.c.id, limit, before_id, of_agent))
 
 
 def with_lines_before(
     tx: Transaction, before_ms: int, after_id: int, limit: int
 ) -> list[ReportRow]:
     """Return logs after an id that came before a moment and whose lines are kept, oldest first."""
-    query = (
-        sa.select(reports)
-        .where(
-            reports.c.id > after_id,
-            reports.c.received_ms < before_ms,
-            reports.c.kind == "log",
-            reports.c.path != "",
-        )
-        .order_by(reports.c.id)
-        .limit(limit)
-    )
-    return tx.rows(ReportRow, query)
+    old = reports.c.id > after_id, reports.c.received_ms < before_ms
+    query = sa.select(reports).where(*old, *_WITH_LINES)
+    return tx.rows(ReportRow, query.order_by(reports.c.id).limit(limit))
 
 
 def forget_lines(tx: Transaction, ids: Collection[int]) -> None:

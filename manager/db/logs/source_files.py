@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import assignments, distances, units
+from manager.db.transaction import Transaction
 
 __all__ = ["costs_of", "distances_of", "owned_keys", "owner_totals", "volumes"]
 
@@ -26,20 +26,15 @@ _OPEN: Final = assignments.c.until_ms.is_(None)
 
 def distances_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | None]]:
     """Yield (unit key, ms per KByte) of the units an agent measured; None: unreachable."""
-    query = (
-        sa.select(units.c.key, distances.c.ms_per_kb)
-        .join(units, units.c.id == distances.c.unit_id)
-        .where(distances.c.agent_id == agent_id, _PRESENT)
-    )
-    return _pairs(tx, query)
+    query = sa.select(units.c.key, distances.c.ms_per_kb)
+    measured = query.join(units, units.c.id == distances.c.unit_id)
+    return _streamed(tx, measured.where(distances.c.agent_id == agent_id, _PRESENT))
 
 
 def volumes(tx: Transaction) -> Iterator[tuple[str, float]]:
     """Yield (unit key, KBytes) of the crawled units."""
-    return _pairs(
-        tx,
-        sa.select(units.c.key, units.c.volume_kb).where(units.c.volume_kb.is_not(None), _PRESENT),
-    )
+    query = sa.select(units.c.key, units.c.volume_kb)
+    return _streamed(tx, query.where(units.c.volume_kb.is_not(None), _PRESENT))
 
 
 def costs_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | None]]:
@@ -47,23 +42,16 @@ def costs_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | None
 
     None: unreachable.
     """
-    query = (
-        sa.select(units.c.key, _COST.label("cost"))
-        .join(units, units.c.id == distances.c.unit_id)
-        .where(distances.c.agent_id == agent_id, units.c.volume_kb.is_not(None), _PRESENT)
-    )
-    return _pairs(tx, query)
+    query = sa.select(units.c.key, _COST).join(units, units.c.id == distances.c.unit_id)
+    crawled = units.c.volume_kb.is_not(None)
+    return _streamed(tx, query.where(distances.c.agent_id == agent_id, crawled, _PRESENT))
 
 
 def owned_keys(tx: Transaction, agent_id: int) -> Iterator[str]:
     """Yield the keys of the units that an agent owns."""
-    query = (
-        sa.select(units.c.key)
-        .join(assignments, assignments.c.unit_id == units.c.id)
-        .where(assignments.c.agent_id == agent_id, _OPEN)
-    )
-    for row in _streamed(tx, query):
-        yield row[0]
+    query = sa.select(units.c.key).join(assignments, assignments.c.unit_id == units.c.id)
+    for (key,) in _streamed(tx, query.where(assignments.c.agent_id == agent_id, _OPEN)):
+        yield key
 
 
 def owner_totals(tx: Transaction) -> dict[int, tuple[float, int]]:
@@ -86,13 +74,9 @@ def owner_totals(tx: Transaction) -> dict[int, tuple[float, int]]:
     return {row.agent_id: (float(row.cost), int(row.units)) for row in tx.execute(query)}
 
 
-def _pairs(tx: Transaction, query: sa.Select[Any]) -> Iterator[tuple[str, Any]]:
-    for row in _streamed(tx, query):
-        yield row[0], row[1]
-
-
 def _streamed(tx: Transaction, query: sa.Select[Any]) -> Iterator[Any]:
+    """Yield the rows of a query by the unit's key, each as a tuple."""
     # One order on either database; a collation of a language would sort otherwise.
     order = sa.collate(units.c.key, "C") if tx.dialect == "postgresql" else units.c.key
     found = tx.execute(query.order_by(order).execution_options(yield_per=ROWS_AT_ONCE))
-    yield from found
+    yield from map(tuple, found)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import distances, units
+from manager.db.transaction import Transaction
 
 __all__ = ["all_controls", "choose", "drop", "largest"]
 
 
+_TAKES_PART: Final = units.c.state.in_(("placed", "probing"))
+
+
 def all_controls(tx: Transaction) -> list[int]:
     """Return the control hosts that take part, by number."""
-    return tx.values(
-        sa.select(units.c.id)
-        .where(units.c.control_ms.is_not(None), units.c.state.in_(("placed", "probing")))
-        .order_by(units.c.id)
-    )
+    query = sa.select(units.c.id).where(units.c.control_ms.is_not(None), _TAKES_PART)
+    return tx.values(query.order_by(units.c.id))
 
 
 def choose(tx: Transaction, count: int, probe_pages: int, now_ms: int) -> None:
@@ -31,11 +32,7 @@ def choose(tx: Transaction, count: int, probe_pages: int, now_ms: int) -> None:
     chosen = tx.values(
         sa.select(units.c.id)
         .outerjoin(distances, known)
-        .where(
-            units.c.state.in_(("placed", "probing")),
-            units.c.path == "/",
-            units.c.control_ms.is_(None),
-        )
+        .where(_TAKES_PART, units.c.path == "/", units.c.control_ms.is_(None))
         .group_by(units.c.id)
         .order_by(
             in_full.desc(), sa.func.count(distances.c.agent_id).desc(),
@@ -48,25 +45,15 @@ def choose(tx: Transaction, count: int, probe_pages: int, now_ms: int) -> None:
 
 def drop(tx: Transaction, unit_ids: Collection[int]) -> dict[int, str]:
     """Remove control hosts; return their keys."""
-    keys: dict[int, str] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(sa.select(units.c.id, units.c.key).where(units.c.id.in_(part)))
-        keys.update({row.id: row.key for row in rows})
-        tx.execute(units.update().where(units.c.id.in_(part)).values(control_ms=None))
+    keys = dict(tx.among(sa.select(units.c.id, units.c.key), units.c.id, unit_ids))
+    tx.changed_among(units.update().values(control_ms=None), units.c.id, unit_ids)
     return keys
 
 
 def largest(tx: Transaction, count: int) -> frozenset[int]:
     """Return so many units that take part, those whose volume is largest."""
-    return frozenset(
-        tx.values(
-            sa.select(units.c.id)
-            .where(
-                units.c.state.in_(("placed", "probing")),
-                units.c.path == "/",
-                units.c.volume_kb.is_not(None),
-            )
-            .order_by(units.c.volume_kb.desc(), units.c.id)
-            .limit(count)
-        )
+    query = sa.select(units.c.id).where(
+        _TAKES_PART, units.c.path == "/", units.c.volume_kb.is_not(None)
     )
+    by_size = query.order_by(units.c.volume_kb.desc(), units.c.id)
+    return frozenset(tx.values(by_size.limit(count)))

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents, distances, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = ["PairRow", "PairWanted", "pair_keys", "pairs_of", "pairs_page"]
@@ -121,9 +121,5 @@ def _named(tx: Transaction, found: Sequence[Any]) -> list[PairRow]:
 
 def _texts(tx: Transaction, column: sa.Column[Any], ids: Collection[int]) -> dict[int, str]:
     """Return a column of some rows of its table by their numbers."""
-    texts: dict[int, str] = {}
-    key = column.table.c.id
-    for part in chunks(ids):
-        rows = tx.execute(sa.select(key, column.label("text")).where(key.in_(part)))
-        texts.update({row.id: row.text for row in rows})
-    return texts
+    number = column.table.c.id
+    return dict(tx.among(sa.select(number, column), number, ids))

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.fleet.agents import TAKES_PART
 from manager.db.tables import (
     agents,
@@ -18,6 +17,7 @@ from manager.db.tables import (
     unit_rounds,
     units,
 )
+from manager.db.transaction import Transaction, chunks
 from manager.distance.line_sums import UnitLineSums
 from shared.frozen import frozen, values_of
 from shared.messages import Message
@@ -129,25 +129,15 @@ def sums_of_agent(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> 
     """Return all sums of an agent for some units."""
     found: list[SumRow] = []
     for part in chunks(unit_ids):
-        found += tx.rows(
-            SumRow,
-            _SUMS_OF_AGENT,
-            {"agent": agent_id, "units": part},
-        )
+        found += tx.rows(SumRow, _SUMS_OF_AGENT, {"agent": agent_id, "units": part})
     return found
 
 
 def sums_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[SumRow]:
     """Return all sums for some units, newest round first."""
-    found: list[SumRow] = []
-    for part in chunks(unit_ids):
-        found += tx.rows(
-            SumRow,
-            sa.select(host_sums)
-            .where(host_sums.c.unit_id.in_(part))
-            .order_by(host_sums.c.unit_id, host_sums.c.round.desc(), host_sums.c.kind),
-        )
-    return found
+    c = host_sums.c
+    query = sa.select(host_sums).order_by(c.unit_id, c.round.desc(), c.kind)
+    return tx.rows_among(SumRow, query, c.unit_id, unit_ids)
 
 
 def sample_sums(
@@ -229,11 +219,8 @@ def crawls_of_units(
     """Return sums of the crawls of units by those who finished them, oldest round first."""
     found: list[SumRow] = []
     for part in chunks(unit_ids):
-        found += tx.rows(
-            SumRow,
-            _crawls_of_units(),
-            {"units": part, "first": first_round, "last": last_round},
-        )
+        given = {"units": part, "first": first_round, "last": last_round}
+        found += tx.rows(SumRow, _crawls_of_units(), given)
     return found
 
 
@@ -276,15 +263,9 @@ def crawled_of_host(tx: Transaction, host_id: int, round_number: int) -> Crawled
         sa.func.coalesce(sa.func.sum(host_sums.c[name]), 0).label(name)
         for name in Crawled.__dataclass_fields__
     ]
-    row = tx.execute(
-        sa.select(*named)
-        .join(units, units.c.id == host_sums.c.unit_id)
-        .where(
-            units.c.host_id == host_id,
-            host_sums.c.round == round_number,
-            host_sums.c.kind == "crawl",
-        )
-    ).one()
+    of_round = host_sums.c.round == round_number, host_sums.c.kind == "crawl"
+    query = sa.select(*named).join(units, units.c.id == host_sums.c.unit_id)
+    row = tx.execute(query.where(units.c.host_id == host_id, *of_round)).one()
     return Crawled(*(int(value) for value in row))
 
 
@@ -297,11 +278,7 @@ def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[Dista
     """Return all distances to some units, by unit and agent."""
     found: list[DistanceRow] = []
     for part in chunks(unit_ids):
-        found += tx.rows(
-            DistanceRow,
-            _DISTANCES,
-            {"units": part},
-        )
+        found += tx.rows(DistanceRow, _DISTANCES, {"units": part})
     return found
 
 
@@ -311,39 +288,25 @@ def reasons_said(
     """Return what agents said when they finished units, by (unit, agent, round, kind)."""
     found: dict[tuple[int, int, int, str], Message] = {}
     for kind, table in (("probe", probe_orders), ("crawl", unit_rounds)):
-        for part in chunks(unit_ids):
-            rows = tx.execute(
-                sa.select(table.c.unit_id, table.c.agent_id, table.c.round, table.c.reason).where(
-                    table.c.unit_id.in_(part), table.c.reason != ""
-                )
-            )
-            found.update({(row.unit_id, row.agent_id, row.round, kind): row.reason for row in rows})
+        c = table.c
+        query = sa.select(c.unit_id, c.agent_id, c.round, c.reason).where(c.reason != "")
+        for unit, agent, number, reason in tx.among(query, c.unit_id, unit_ids):
+            found[unit, agent, number, kind] = reason
     return found
 
 
 def crawled_sums(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> list[SumRow]:
     """Return what those measured who finished some units in a round, where their logs came."""
-    found: list[SumRow] = []
-    for part in chunks(unit_ids):
-        found += tx.rows(
-            SumRow,
-            sa.select(host_sums)
-            .join(
-                unit_rounds,
-                sa.and_(
-                    unit_rounds.c.unit_id == host_sums.c.unit_id,
-                    unit_rounds.c.round == host_sums.c.round,
-                    unit_rounds.c.agent_id == host_sums.c.agent_id,
-                ),
-            )
-            .where(
-                host_sums.c.unit_id.in_(part),
-                host_sums.c.round == round_number,
-                host_sums.c.kind == "crawl",
-                unit_rounds.c.state == "finished",
-            ),
+    query = (
+        sa.select(host_sums)
+        .join(unit_rounds, _is_same(host_sums, unit_rounds))
+        .where(
+            host_sums.c.round == round_number,
+            host_sums.c.kind == "crawl",
+            unit_rounds.c.state == "finished",
         )
-    return found
+    )
+    return tx.rows_among(SumRow, query, host_sums.c.unit_id, unit_ids)
 
 
 def set_volumes(tx: Transaction, sums: Sequence[SumRow], volume_kb: Mapping[int, float]) -> None:
@@ -352,41 +315,22 @@ def set_volumes(tx: Transaction, sums: Sequence[SumRow], volume_kb: Mapping[int,
     volume_kb: what counts of units where that is not what the sums say. A volume of a newer round
     stays.
     """
-    if not sums:
-        return
-    given = [
+    volumes = [
         {
-            "unit": row.unit_id,
-            "in_round": row.round,
-            "kb": volume_kb.get(row.unit_id, row.response_bytes / 1000),
-            "fetched": row.pages,
-            "size": row.response_bytes,
-            "took": row.ms,
+            "id": row.unit_id,
+            "volume_kb": volume_kb.get(row.unit_id, row.response_bytes / 1000),
+            "pages": row.pages,
+            "volume_round": row.round,
         }
         for row in sums
     ]
-    tx.execute(
-        units.update()
-        .where(
-            units.c.id == sa.bindparam("unit"),
-            sa.func.coalesce(units.c.volume_round, 0) <= sa.bindparam("in_round"),
-        )
-        .values(
-            volume_kb=sa.bindparam("kb"),
-            pages=sa.bindparam("fetched"),
-            volume_round=sa.bindparam("in_round"),
-        ),
-        given,
-    )
-    tx.execute(
-        unit_rounds.update()
-        .where(
-            unit_rounds.c.unit_id == sa.bindparam("unit"),
-            unit_rounds.c.round == sa.bindparam("in_round"),
-        )
-        .values(bytes=sa.bindparam("size"), ms=sa.bindparam("took")),
-        given,
-    )
+    older = sa.func.coalesce(units.c.volume_round, 0) <= sa.bindparam("new_volume_round")
+    tx.update_each(units, ["id"], volumes, older)
+    crawls = [
+        {"unit_id": row.unit_id, "round": row.round, "bytes": row.response_bytes, "ms": row.ms}
+        for row in sums
+    ]
+    tx.update_each(unit_rounds, ("unit_id", "round"), crawls)
 
 
 def agents_in(tx: Transaction, number: int, kinds: Collection[str], limit: int) -> list[int]:
@@ -403,30 +347,21 @@ def agents_in(tx: Transaction, number: int, kinds: Collection[str], limit: int) 
 
 def agent_totals(tx: Transaction, round_number: int, kind: str) -> list[tuple[int, int, int]]:
     """Return (agent, ms, response bytes) that agents measured in a round."""
-    rows = tx.execute(
-        sa.select(
-            host_sums.c.agent_id,
-            sa.func.sum(host_sums.c.ms).label("ms"),
-            sa.func.sum(host_sums.c.response_bytes).label("size"),
-        )
-        .where(host_sums.c.round == round_number, host_sums.c.kind == kind)
-        .group_by(host_sums.c.agent_id)
-        .order_by(host_sums.c.agent_id)
+    c = host_sums.c
+    query = (
+        sa.select(c.agent_id, sa.func.sum(c.ms), sa.func.sum(c.response_bytes))
+        .where(c.round == round_number, c.kind == kind)
+        .group_by(c.agent_id)
+        .order_by(c.agent_id)
     )
-    return [(row.agent_id, int(row.ms), int(row.size)) for row in rows]
+    return [(agent, int(ms), int(size)) for agent, ms, size in tx.tuples(query)]
 
 
 def rounds_of_agent(
     tx: Transaction, agent_id: int, numbers: Collection[int], kind: str
 ) -> dict[int, int]:
     """Return the ms that an agent measured in each of some rounds."""
-    rows = tx.execute(
-        sa.select(host_sums.c.round, sa.func.sum(host_sums.c.ms).label("ms"))
-        .where(
-            host_sums.c.round.in_(numbers),
-            host_sums.c.kind == kind,
-            host_sums.c.agent_id == agent_id,
-        )
-        .group_by(host_sums.c.round)
-    )
-    return {row.round: int(row.ms) for row in rows}
+    c = host_sums.c
+    query = sa.select(c.round, sa.func.sum(c.ms)).group_by(c.round)
+    rows = tx.tuples(query.where(c.round.in_(numbers), c.kind == kind, c.agent_id == agent_id))
+    return {number: int(ms) for number, ms in rows}

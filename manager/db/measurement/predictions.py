@@ -7,8 +7,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents, distance_model, distances, reports
+from manager.db.transaction import Transaction
 from shared.frozen import frozen, values_of
 
 __all__ = [
@@ -56,16 +56,7 @@ def model_age(tx: Transaction) -> ModelAge | None:
 
 def stored_model(tx: Transaction) -> ModelRow | None:
     """Return the newest model."""
-    return tx.row(
-        ModelRow,
-        sa.select(
-            distance_model.c.made_ms,
-            distance_model.c.report_id,
-            distance_model.c.probes,
-            distance_model.c.noise,
-            distance_model.c.agents,
-        ),
-    )
+    return tx.row(ModelRow, sa.select(distance_model))
 
 
 def set_model(tx: Transaction, row: ModelRow) -> None:
@@ -113,12 +104,7 @@ def training_probes(
         if total >= most:
             break
     counted.close()
-    found: list[tuple[int, int, float]] = []
-    for part in chunks(units):
-        rows = tx.execute(
-            sa.select(distances.c.unit_id, distances.c.agent_id, distances.c.ms_per_kb)
-            .where(distances.c.unit_id.in_(part), *known)
-            .order_by(distances.c.unit_id, distances.c.agent_id)
-        )
-        found += [(row.unit_id, row.agent_id, row.ms_per_kb) for row in rows]
-    return found
+    c = distances.c
+    query = sa.select(c.unit_id, c.agent_id, c.ms_per_kb).where(*known)
+    rows = tx.among(query.order_by(c.unit_id, c.agent_id), c.unit_id, units)
+    return list(map(tuple, rows))

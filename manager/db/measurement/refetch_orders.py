@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 
 from manager.assignment.refetch_rules import Refetched
-from manager.db.engine import Transaction, any_of, chunks
 from manager.db.measurement.refetch_pages import PageRow, set_state
 from manager.db.ownership import work_orders
 from manager.db.tables import hosts, refetch_orders, refetch_pages, rights, units
+from manager.db.transaction import Transaction, any_of, chunks
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -63,19 +63,12 @@ class WaitingUnit:
 
 def order(tx: Transaction, pairs: Sequence[tuple[PageRow, int]], now_ms: int) -> None:
     """Order agents to fetch pages; an agent fetches a page once."""
-    tx.insert_new(
-        refetch_orders,
-        [
-            {
-                "page_id": page.id,
-                "unit_id": page.unit_id,
-                "agent_id": agent_id,
-                "state": "waiting",
-                "ordered_ms": now_ms,
-            }
-            for page, agent_id in pairs
-        ],
-    )
+    waiting = {"state": "waiting", "ordered_ms": now_ms}
+    rows = [
+        {"page_id": page.id, "unit_id": page.unit_id, "agent_id": agent_id, **waiting}
+        for page, agent_id in pairs
+    ]
+    tx.insert_new(refetch_orders, rows)
     set_state(tx, [page.id for page, _ in pairs], "open")
 
 
@@ -107,23 +100,21 @@ def urls_listed(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> di
 
     Also those that it has logged since: the order stays unchanged.
     """
-    found: dict[int, list[str]] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(refetch_orders.c.unit_id, refetch_pages.c.url)
-            .join(refetch_pages, refetch_pages.c.id == refetch_orders.c.page_id)
-            .join(rights, rights.c.unit_id == refetch_orders.c.unit_id)
-            .where(
-                refetch_orders.c.agent_id == agent_id,
-                refetch_orders.c.unit_id.in_(part),
-                rights.c.agent_id == agent_id,
-                rights.c.kind == "refetch",
-                refetch_orders.c.granted_ms == rights.c.granted_ms,
-            )
-            .order_by(refetch_orders.c.id)
+    query = (
+        sa.select(refetch_orders.c.unit_id, refetch_pages.c.url)
+        .join(refetch_pages, refetch_pages.c.id == refetch_orders.c.page_id)
+        .join(rights, rights.c.unit_id == refetch_orders.c.unit_id)
+        .where(
+            refetch_orders.c.agent_id == agent_id,
+            rights.c.agent_id == agent_id,
+            rights.c.kind == "refetch",
+            refetch_orders.c.granted_ms == rights.c.granted_ms,
         )
-        for row in rows:
-            found.setdefault(row.unit_id, []).append(row.url)
+        .order_by(refetch_orders.c.id)
+    )
+    found: dict[int, list[str]] = {}
+    for row in tx.among(query, refetch_orders.c.unit_id, unit_ids):
+        found.setdefault(row.unit_id, []).append(row.url)
     return found
 
 
@@ -138,17 +129,11 @@ def finish(
     tx: Transaction, agent_id: int, finished: Sequence[tuple[int, Message | str]], now_ms: int
 ) -> None:
     """Note that an agent is through with units (with what it said); its log is still to come."""
-    if finished:
-        tx.execute(
-            refetch_orders.update()
-            .where(
-                refetch_orders.c.agent_id == agent_id,
-                refetch_orders.c.unit_id == sa.bindparam("unit"),
-                any_of(refetch_orders.c.state, "waiting", "granted"),
-            )
-            .values(state="finished", finished_ms=now_ms, reason=sa.bindparam("why")),
-            [{"unit": unit, "why": reason} for unit, reason in finished],
-        )
+    rows = [{"unit_id": unit, "reason": reason} for unit, reason in finished]
+    c = refetch_orders.c
+    open_of_agent = c.agent_id == agent_id, any_of(c.state, "waiting", "granted")
+    ended = {"state": "finished", "finished_ms": now_ms}
+    tx.update_each(refetch_orders, ["unit_id"], rows, *open_of_agent, **ended)
 
 
 def set_results(tx: Transaction, agent_id: int, seen: Sequence[Refetched]) -> list[int]:
@@ -178,12 +163,8 @@ def set_results(tx: Transaction, agent_id: int, seen: Sequence[Refetched]) -> li
 
 def fail(tx: Transaction, order_ids: Collection[int], reason: Message) -> None:
     """Fail orders that are still open."""
-    for part in chunks(order_ids):
-        tx.execute(
-            refetch_orders.update()
-            .where(refetch_orders.c.id.in_(part), refetch_orders.c.state.in_(work_orders.OPEN))
-            .values(state="failed", reason=reason)
-        )
+    failing = refetch_orders.update().where(refetch_orders.c.state.in_(work_orders.OPEN))
+    tx.changed_among(failing.values(state="failed", reason=reason), refetch_orders.c.id, order_ids)
 
 
 def agents_waiting(tx: Transaction) -> list[int]:
@@ -201,28 +182,15 @@ def overdue(
 ) -> list[OrderRow]:
     """Return orders of an agent that have been in a state since before a moment."""
     since = {"waiting": "ordered_ms", "granted": "granted_ms", "finished": "finished_ms"}[state]
-    return tx.rows(
-        OrderRow,
-        sa.select(refetch_orders)
-        .where(
-            refetch_orders.c.agent_id == agent_id,
-            refetch_orders.c.state == state,
-            refetch_orders.c[since] < before_ms,
-        )
-        .limit(limit),
-    )
+    c = refetch_orders.c
+    query = sa.select(refetch_orders).where(c.agent_id == agent_id, c.state == state)
+    return tx.rows(OrderRow, query.where(c[since] < before_ms).limit(limit))
 
 
 def orders_of_pages(tx: Transaction, page_ids: Collection[int]) -> dict[int, list[OrderRow]]:
     """Return all orders for some pages, by page."""
     found: dict[int, list[OrderRow]] = {page: [] for page in page_ids}
-    for part in chunks(page_ids):
-        rows = tx.rows(
-            OrderRow,
-            sa.select(refetch_orders)
-            .where(refetch_orders.c.page_id.in_(part))
-            .order_by(refetch_orders.c.id),
-        )
-        for row in rows:
-            found[row.page_id].append(row)
+    query = sa.select(refetch_orders).order_by(refetch_orders.c.id)
+    for row in tx.rows_among(OrderRow, query, refetch_orders.c.page_id, page_ids):
+        found[row.page_id].append(row)
     return found

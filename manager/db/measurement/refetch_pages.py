@@ -12,9 +12,9 @@ from typing import Final
 import sqlalchemy as sa
 
 from manager.assignment.refetch_rules import DrawnPage
-from manager.db.engine import Transaction, chunks
 from manager.db.ownership.work_orders import OPEN
 from manager.db.tables import host_sums, refetch_orders, refetch_pages
+from manager.db.transaction import Transaction
 from shared.frozen import frozen, values_of
 
 __all__ = [
@@ -96,40 +96,29 @@ def drawn(tx: Transaction, number: int) -> list[PageRow]:
 
 def requests_by_agent(tx: Transaction, number: int) -> dict[int, int]:
     """Return how many requests of its crawl each agent logged in a round."""
-    rows = tx.execute(
-        sa.select(host_sums.c.agent_id, sa.func.sum(host_sums.c.requests).label("requests"))
-        .where(host_sums.c.round == number, host_sums.c.kind == "crawl")
-        .group_by(host_sums.c.agent_id)
-    )
-    return {row.agent_id: int(row.requests) for row in rows}
+    c = host_sums.c
+    query = sa.select(c.agent_id, sa.func.sum(c.requests)).group_by(c.agent_id)
+    rows = tx.tuples(query.where(c.round == number, c.kind == "crawl"))
+    return {agent: int(requests) for agent, requests in rows}
 
 
 def forget_before(tx: Transaction, number: int) -> None:
     """Forget the pages of rounds before one, but for those that are to be fetched still."""
-    old = sa.select(refetch_pages.c.id).where(
-        refetch_pages.c.round < number, refetch_pages.c.state != "open"
-    )
-    tx.execute(refetch_orders.delete().where(refetch_orders.c.page_id.in_(old)))
-    tx.execute(
-        refetch_pages.delete().where(
-            refetch_pages.c.round < number, refetch_pages.c.state != "open"
-        )
-    )
+    old = refetch_pages.c.round < number, refetch_pages.c.state != "open"
+    of_old = refetch_orders.c.page_id.in_(sa.select(refetch_pages.c.id).where(*old))
+    tx.execute(refetch_orders.delete().where(of_old))
+    tx.execute(refetch_pages.delete().where(*old))
 
 
 def forget_drawn(tx: Transaction, number: int) -> None:
     """Forget unneeded pages that were drawn up to a round."""
-    tx.execute(
-        refetch_pages.delete().where(
-            refetch_pages.c.round <= number, refetch_pages.c.state == "drawn"
-        )
-    )
+    unneeded = refetch_pages.c.round <= number, refetch_pages.c.state == "drawn"
+    tx.execute(refetch_pages.delete().where(*unneeded))
 
 
 def set_state(tx: Transaction, page_ids: Collection[int], state: str) -> None:
     """Set whether pages are still to be fetched: `open`, or `closed`."""
-    for part in chunks(page_ids):
-        tx.execute(refetch_pages.update().where(refetch_pages.c.id.in_(part)).values(state=state))
+    tx.changed_among(refetch_pages.update().values(state=state), refetch_pages.c.id, page_ids)
 
 
 def open_pages(tx: Transaction, limit: int) -> list[PageRow]:
@@ -139,10 +128,7 @@ def open_pages(tx: Transaction, limit: int) -> list[PageRow]:
 
 def pages_by_id(tx: Transaction, page_ids: Collection[int]) -> list[PageRow]:
     """Return some pages."""
-    found: list[PageRow] = []
-    for part in chunks(page_ids):
-        found += tx.rows(PageRow, sa.select(refetch_pages).where(refetch_pages.c.id.in_(part)))
-    return found
+    return tx.rows_among(PageRow, sa.select(refetch_pages), refetch_pages.c.id, page_ids)
 
 
 def pages_of_agent(tx: Transaction, agent_id: int, number: int) -> list[PageRow]:

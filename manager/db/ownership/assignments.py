@@ -7,12 +7,13 @@ to operations and the rules of balancing.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.group_lookup import ATOM
 from manager.db.tables import assignments, hosts, units
+from manager.db.transaction import Transaction, chunks
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -60,6 +61,9 @@ class TakenOver:
     owner: int
 
 
+_OPEN: Final = assignments.c.until_ms.is_(None)
+
+
 def place(
     tx: Transaction,
     owners: Mapping[int, int],
@@ -76,68 +80,41 @@ def place(
     if not changing:
         return 0
     close(tx, [unit for unit in changing if unit in present], now_ms, reason)
+    unit_id = assignments.c.unit_id
+    last = sa.select(unit_id, sa.func.max(assignments.c.epoch)).group_by(unit_id)
+    begun = {"since_ms": now_ms, "reason_opened": reason, "plan_id": plan_id}
     for part in chunks(changing):
-        epochs = {
-            row.unit_id: row.epoch
-            for row in tx.execute(
-                sa.select(assignments.c.unit_id, sa.func.max(assignments.c.epoch).label("epoch"))
-                .where(assignments.c.unit_id.in_(part))
-                .group_by(assignments.c.unit_id)
-            )
-        }
-        tx.insert(
-            assignments,
-            [
-                {
-                    "unit_id": unit,
-                    "agent_id": changing[unit],
-                    "epoch": epochs.get(unit, 0) + 1,
-                    "since_ms": now_ms,
-                    "reason_opened": reason,
-                    "plan_id": plan_id,
-                }
-                for unit in part
-            ],
-        )
+        epochs = dict(tx.tuples(last.where(unit_id.in_(part))))
+        rows = [
+            {"unit_id": unit, "agent_id": changing[unit], "epoch": epochs.get(unit, 0) + 1, **begun}
+            for unit in part
+        ]
+        tx.insert(assignments, rows)
         tx.execute(units.update().where(units.c.id.in_(part)).values(state="placed"))
     return len(changing)
 
 
 def close(tx: Transaction, unit_ids: Collection[int], now_ms: int, reason: Message) -> None:
     """End the open intervals of units."""
-    for part in chunks(unit_ids):
-        tx.execute(
-            assignments.update()
-            .where(assignments.c.unit_id.in_(part), assignments.c.until_ms.is_(None))
-            .values(until_ms=now_ms, reason_closed=reason)
-        )
+    closing = assignments.update().where(_OPEN).values(until_ms=now_ms, reason_closed=reason)
+    tx.changed_among(closing, assignments.c.unit_id, unit_ids)
 
 
 def owners_of(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int]:
     """Return the owner of each of some units; units without one are left out."""
-    found: dict[int, int] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(assignments.c.unit_id, assignments.c.agent_id).where(
-                assignments.c.unit_id.in_(part), assignments.c.until_ms.is_(None)
-            )
-        )
-        found.update({row.unit_id: row.agent_id for row in rows})
-    return found
+    query = sa.select(assignments.c.unit_id, assignments.c.agent_id).where(_OPEN)
+    return dict(tx.among(query, assignments.c.unit_id, unit_ids))
 
 
 def owners_of_groups(tx: Transaction, group_ids: Collection[int]) -> list[tuple[int, int, int]]:
     """Return (group, unit, agent) of every unit of some groups that has an owner."""
-    found: list[tuple[int, int, int]] = []
-    for part in chunks(group_ids):
-        rows = tx.execute(
-            sa.select(hosts.c.group_id, assignments.c.unit_id, assignments.c.agent_id)
-            .join(units, units.c.host_id == hosts.c.id)
-            .join(assignments, assignments.c.unit_id == units.c.id)
-            .where(hosts.c.group_id.in_(part), assignments.c.until_ms.is_(None))
-        )
-        found += [(row.group_id, row.unit_id, row.agent_id) for row in rows]
-    return found
+    query = (
+        sa.select(hosts.c.group_id, assignments.c.unit_id, assignments.c.agent_id)
+        .join(units, units.c.host_id == hosts.c.id)
+        .join(assignments, assignments.c.unit_id == units.c.id)
+        .where(_OPEN)
+    )
+    return list(map(tuple, tx.among(query, hosts.c.group_id, group_ids)))
 
 
 def owners_of_atoms(tx: Transaction, atoms: Collection[int]) -> list[tuple[int, int, int]]:
@@ -156,7 +133,7 @@ def split_groups(tx: Transaction, limit: int = 10_000) -> list[int]:
         sa.select(hosts.c.group_id)
         .join(units, units.c.host_id == hosts.c.id)
         .join(assignments, assignments.c.unit_id == units.c.id)
-        .where(assignments.c.until_ms.is_(None), hosts.c.shared_interval_ms.is_(None))
+        .where(_OPEN, hosts.c.shared_interval_ms.is_(None))
         .group_by(hosts.c.group_id)
         .having(sa.func.count(assignments.c.agent_id.distinct()) > 1)
         .limit(limit)
@@ -165,36 +142,24 @@ def split_groups(tx: Transaction, limit: int = 10_000) -> list[int]:
 
 def owned_by(tx: Transaction, agent_id: int, limit: int) -> list[int]:
     """Return some units that an agent owns, lowest number first."""
-    return tx.values(
-        sa.select(assignments.c.unit_id)
-        .where(assignments.c.agent_id == agent_id, assignments.c.until_ms.is_(None))
-        .order_by(assignments.c.unit_id)
-        .limit(limit)
-    )
+    query = sa.select(assignments.c.unit_id).where(assignments.c.agent_id == agent_id, _OPEN)
+    return tx.values(query.order_by(assignments.c.unit_id).limit(limit))
 
 
 def groups_of_agent(tx: Transaction, agent_id: int, limit: int) -> list[tuple[int, int]]:
     """Return (unit, group) of an agent's units: whole groups, about `limit` units."""
-    first = owned_by(tx, agent_id, limit)
-    found: list[tuple[int, int]] = []
-    for part in chunks(first):
-        groups = (
-            sa.select(hosts.c.group_id)
-            .join(units, units.c.host_id == hosts.c.id)
-            .where(units.c.id.in_(part))
-        )
-        rows = tx.execute(
-            sa.select(assignments.c.unit_id, hosts.c.group_id)
-            .join(units, units.c.id == assignments.c.unit_id)
-            .join(hosts, hosts.c.id == units.c.host_id)
-            .where(
-                assignments.c.agent_id == agent_id,
-                assignments.c.until_ms.is_(None),
-                hosts.c.group_id.in_(groups),
-            )
-        )
-        found += [(row.unit_id, row.group_id) for row in rows]
-    return sorted(set(found))
+    of_host = units.c.host_id == hosts.c.id
+    query = (
+        sa.select(assignments.c.unit_id, hosts.c.group_id)
+        .join(units, units.c.id == assignments.c.unit_id)
+        .join(hosts, of_host)
+        .where(assignments.c.agent_id == agent_id, _OPEN)
+    )
+    found: set[tuple[int, int]] = set()
+    for part in chunks(owned_by(tx, agent_id, limit)):
+        groups = sa.select(hosts.c.group_id).join(units, of_host).where(units.c.id.in_(part))
+        found.update(tx.tuples(query.where(hosts.c.group_id.in_(groups))))
+    return sorted(found)
 
 
 def taken_over_from(
@@ -218,7 +183,7 @@ def taken_over_from(
         .join(units, units.c.id == assignments.c.unit_id)
         .join(hosts, hosts.c.id == units.c.host_id)
         .where(
-            assignments.c.until_ms.is_(None),
+            _OPEN,
             assignments.c.agent_id != agent_id,
             assignments.c.reason_opened.in_(reasons),
             earlier.c.agent_id == agent_id,
@@ -230,28 +195,16 @@ def taken_over_from(
 
 def count_by_agent(tx: Transaction) -> dict[int, int]:
     """Return how many units each agent owns; agents with none are left out."""
-    rows = tx.execute(
-        sa.select(assignments.c.agent_id, sa.func.count().label("held"))
-        .where(assignments.c.until_ms.is_(None))
-        .group_by(assignments.c.agent_id)
-    )
-    return {row.agent_id: row.held for row in rows}
+    return tx.counts(assignments.c.agent_id, _OPEN)
 
 
 def count_of(tx: Transaction, agent_id: int) -> int:
     """Return how many units an agent owns."""
-    mine = sa.and_(assignments.c.agent_id == agent_id, assignments.c.until_ms.is_(None))
-    return int(tx.value(sa.select(sa.func.count()).where(mine)))
+    return tx.count(assignments, assignments.c.agent_id == agent_id, _OPEN)
 
 
 def history(tx: Transaction, unit_ids: Collection[int]) -> list[AssignmentRow]:
     """Return all owners that some units ever had, newest first."""
-    found: list[AssignmentRow] = []
-    for part in chunks(unit_ids):
-        found += tx.rows(
-            AssignmentRow,
-            sa.select(assignments)
-            .where(assignments.c.unit_id.in_(part))
-            .order_by(assignments.c.unit_id, assignments.c.epoch.desc()),
-        )
-    return found
+    c = assignments.c
+    query = sa.select(assignments).order_by(c.unit_id, c.epoch.desc())
+    return tx.rows_among(AssignmentRow, query, c.unit_id, unit_ids)

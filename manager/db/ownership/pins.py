@@ -10,9 +10,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
+from manager.db.fleet.agents import TAKES_PART
 from manager.db.group_lookup import ATOM, groups_of_units
 from manager.db.tables import agents, bans, hosts, pins, units
+from manager.db.transaction import Transaction, chunks
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -118,9 +119,7 @@ def pin(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
 
 def unpin(tx: Transaction, unit_ids: Collection[int]) -> int:
     """Forget the pins of units; return how many there were."""
-    return sum(
-        tx.changed(pins.delete().where(pins.c.unit_id.in_(part))) for part in chunks(unit_ids)
-    )
+    return tx.changed_among(pins.delete(), pins.c.unit_id, unit_ids)
 
 
 def pins_page(tx: Transaction, agent_id: int | None, limit: int, offset: int) -> list[PinRow]:
@@ -133,8 +132,7 @@ def pins_page(tx: Transaction, agent_id: int | None, limit: int, offset: int) ->
 
 def count_pins(tx: Transaction, agent_id: int | None = None) -> int:
     """Return how many pins there are, of one agent or of all."""
-    query = sa.select(sa.func.count()).select_from(pins)
-    return int(tx.value(query if agent_id is None else query.where(pins.c.agent_id == agent_id)))
+    return tx.count(pins) if agent_id is None else tx.count(pins, pins.c.agent_id == agent_id)
 
 
 def any_pin_or_ban(tx: Transaction) -> bool:
@@ -147,21 +145,12 @@ def pins_among(tx: Transaction, group_ids: Collection[int] | None = None) -> lis
     query = _PINS.order_by(pins.c.made_ms, pins.c.unit_id)
     if group_ids is None:
         return tx.rows(PinRow, query)
-    return [
-        row
-        for part in chunks(group_ids)
-        for row in tx.rows(PinRow, query.where(hosts.c.group_id.in_(part)))
-    ]
+    return tx.rows_among(PinRow, query, hosts.c.group_id, group_ids)
 
 
 def pins_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[PinRow]:
     """Return the pins of some units, by unit."""
-    query = _PINS.order_by(pins.c.unit_id)
-    return [
-        row
-        for part in chunks(unit_ids)
-        for row in tx.rows(PinRow, query.where(pins.c.unit_id.in_(part)))
-    ]
+    return tx.rows_among(PinRow, _PINS.order_by(pins.c.unit_id), pins.c.unit_id, unit_ids)
 
 
 def pins_of_agent(tx: Transaction, agent_id: int) -> list[PinRow]:
@@ -218,18 +207,14 @@ def bans_of_hosts(tx: Transaction, group_ids: Collection[int] | None = None) -> 
     if group_ids and _is_shorter(tx, bans, group_ids):
         wanted = set(group_ids)
         return [row for row in tx.rows(BanRow, _BANS) if row.group_id in wanted]
-    return [
-        row
-        for part in chunks(group_ids)
-        for row in tx.rows(BanRow, _BANS.where(hosts.c.group_id.in_(part)))
-    ]
+    return tx.rows_among(BanRow, _BANS, hosts.c.group_id, group_ids)
 
 
 def _is_shorter(tx: Transaction, table: sa.Table, numbers: Collection[int]) -> bool:
     """Return whether a table is to be read whole rather than asked for so many numbers: a plan may
     move a million units, and people decided on a few."""
-    rows = sa.select(sa.literal(1)).select_from(table).limit(len(numbers) + 1).subquery()
-    return int(tx.value(sa.select(sa.func.count()).select_from(rows))) <= len(numbers)
+    rows = sa.select(sa.literal(1)).select_from(table).limit(len(numbers) + 1)
+    return tx.count(rows.subquery()) <= len(numbers)
 
 
 def not_banned(
@@ -244,12 +229,11 @@ def blocked_groups(taking: int) -> sa.Select[Any]:
 
     taking: how many agents take part.
     """
-    active = sa.and_(agents.c.subscribed, agents.c.retired_ms.is_(None), agents.c.lost_ms.is_(None))
     return (
         sa.select(hosts.c.group_id)
         .select_from(bans.join(hosts, hosts.c.id == bans.c.host_id))
         .join(agents, agents.c.id == bans.c.agent_id)
-        .where(active, hosts.c.group_id.is_not(None))
+        .where(*TAKES_PART, hosts.c.group_id.is_not(None))
         .group_by(hosts.c.group_id)
         .having(sa.func.count(bans.c.agent_id.distinct()) >= taking)
     )

@@ -7,8 +7,8 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from manager.assignment.right_history import RightPeriod
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import holdings, rights, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -76,21 +76,13 @@ def directories_of_others(
     tx: Transaction, agent_id: int, host_ids: Collection[int]
 ) -> list[tuple[int, str]]:
     """Return (host, path) of the directory units of some hosts that an agent has no right to."""
-    found: list[tuple[int, str]] = []
-    for part in chunks(host_ids):
-        mine = sa.exists().where(rights.c.unit_id == units.c.id, rights.c.agent_id == agent_id)
-        rows = tx.execute(
-            sa.select(units.c.host_id, units.c.path)
-            .where(
-                units.c.host_id.in_(part),
-                units.c.path != "/",
-                units.c.merged_ms.is_(None),
-                ~mine,
-            )
-            .order_by(units.c.host_id, units.c.path)
-        )
-        found += [(row.host_id, row.path) for row in rows]
-    return found
+    mine = sa.exists().where(rights.c.unit_id == units.c.id, rights.c.agent_id == agent_id)
+    query = (
+        sa.select(units.c.host_id, units.c.path)
+        .where(units.c.path != "/", units.c.merged_ms.is_(None), ~mine)
+        .order_by(units.c.host_id, units.c.path)
+    )
+    return list(map(tuple, tx.among(query, units.c.host_id, host_ids)))
 
 
 def held_between(tx: Transaction, agent_id: int, since_ms: int, until_ms: int) -> list[RightPeriod]:

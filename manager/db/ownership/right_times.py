@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.ownership.rights import FINISHED
 from manager.db.tables import holdings, host_sums, probe_orders, unit_rounds
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = ["RightTime", "clock_times", "right_times", "set_clock_times"]
@@ -54,25 +54,8 @@ def _right_times(kind: str) -> sa.Select[Any]:
             (host_sums.c.requests + host_sums.c.odd_lines).label("requests"),
             host_sums.c.ms,
         )
-        .join(
-            said,
-            sa.and_(
-                said.c.agent_id == holdings.c.agent_id,
-                said.c.unit_id == holdings.c.unit_id,
-                said.c.round == holdings.c.round,
-            ),
-            isouter=True,
-        )
-        .join(
-            host_sums,
-            sa.and_(
-                host_sums.c.agent_id == holdings.c.agent_id,
-                host_sums.c.unit_id == holdings.c.unit_id,
-                host_sums.c.round == holdings.c.round,
-                host_sums.c.kind == holdings.c.kind,
-            ),
-            isouter=True,
-        )
+        .outerjoin(said, _is_same(said))
+        .outerjoin(host_sums, sa.and_(_is_same(host_sums), host_sums.c.kind == holdings.c.kind))
         .where(
             holdings.c.agent_id == sa.bindparam("agent"),
             holdings.c.round == sa.bindparam("round"),
@@ -83,38 +66,27 @@ def _right_times(kind: str) -> sa.Select[Any]:
     )
 
 
+def _is_same(other: sa.Table) -> sa.ColumnElement[bool]:
+    """Return the condition that a row is of the agent, unit and round of a right that ended."""
+    names = ("agent_id", "unit_id", "round")
+    return sa.and_(*(other.c[name] == holdings.c[name] for name in names))
+
+
 def clock_times(
     tx: Transaction, agent_id: int, round_number: int, kind: str, unit_ids: Collection[int]
 ) -> dict[int, int | None]:
     """Return the stored times that the manager's clock leaves for claims of units."""
-    found: dict[int, int | None] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(host_sums.c.unit_id, host_sums.c.clock_ms).where(
-                host_sums.c.agent_id == agent_id,
-                host_sums.c.round == round_number,
-                host_sums.c.kind == kind,
-                host_sums.c.unit_id.in_(part),
-            )
-        )
-        found.update({row.unit_id: row.clock_ms for row in rows})
-    return found
+    c = host_sums.c
+    query = sa.select(c.unit_id, c.clock_ms)
+    claimed = query.where(c.agent_id == agent_id, c.round == round_number, c.kind == kind)
+    return dict(tx.among(claimed, c.unit_id, unit_ids))
 
 
 def set_clock_times(
     tx: Transaction, agent_id: int, round_number: int, kind: str, times_ms: dict[int, int]
 ) -> None:
     """Write down what the manager's clock leaves for what an agent claims of units."""
-    if not times_ms:
-        return
-    tx.execute(
-        host_sums.update()
-        .where(
-            host_sums.c.agent_id == agent_id,
-            host_sums.c.round == round_number,
-            host_sums.c.kind == kind,
-            host_sums.c.unit_id == sa.bindparam("unit"),
-        )
-        .values(clock_ms=sa.bindparam("took")),
-        [{"unit": unit, "took": took} for unit, took in times_ms.items()],
-    )
+    c = host_sums.c
+    claimed = c.agent_id == agent_id, c.round == round_number, c.kind == kind
+    rows = [{"unit_id": unit, "clock_ms": took} for unit, took in times_ms.items()]
+    tx.update_each(host_sums, ["unit_id"], rows, *claimed)

@@ -15,7 +15,6 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import (
     agents,
     holdings,
@@ -25,7 +24,8 @@ from manager.db.tables import (
     rights,
     unit_rounds,
 )
-from shared.frozen import frozen
+from manager.db.transaction import Transaction, chunks
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 
 __all__ = [
@@ -111,22 +111,8 @@ def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) 
     if not grants:
         return
     generation = int(tx.value(sa.select(agents.c.generation).where(agents.c.id == agent_id)))
-    tx.insert(
-        rights,
-        [
-            {
-                "unit_id": given.unit_id,
-                "group_id": given.group_id,
-                "agent_id": agent_id,
-                "kind": given.kind,
-                "round": given.round,
-                "max_transfer": given.max_transfer,
-                "granted_ms": now_ms,
-                "granted_generation": generation + 1,
-            }
-            for given in grants
-        ],
-    )
+    to_agent = {"agent_id": agent_id, "granted_ms": now_ms, "granted_generation": generation + 1}
+    tx.insert(rights, [{**values_of(given), **to_agent} for given in grants])
     tx.execute(agents.update().where(agents.c.id == agent_id).values(list_changed=True))
 
 
@@ -272,30 +258,18 @@ def _free(tx: Transaction, condition: Condition, now_ms: int, reason: Message) -
             .values(state="waiting", **quiet)
         )
     _give_back_refetches(tx, condition)
-    tx.execute(
-        holdings.insert().from_select(
-            [
-                "unit_id",
-                "agent_id",
-                "kind",
-                "round",
-                "since_ms",
-                "sent_ms",
-                "until_ms",
-                "reason",
-            ],
-            sa.select(
-                rights.c.unit_id,
-                rights.c.agent_id,
-                rights.c.kind,
-                rights.c.round,
-                rights.c.granted_ms,
-                rights.c.sent_ms,
-                sa.literal(now_ms, sa.BigInteger()),
-                sa.literal(reason, holdings.c.reason.type),
-            ).where(condition),
-        )
-    )
+    ended = {
+        "unit_id": rights.c.unit_id,
+        "agent_id": rights.c.agent_id,
+        "kind": rights.c.kind,
+        "round": rights.c.round,
+        "since_ms": rights.c.granted_ms,
+        "sent_ms": rights.c.sent_ms,
+        "until_ms": sa.literal(now_ms, sa.BigInteger()),
+        "reason": sa.literal(reason, holdings.c.reason.type),
+    }
+    over = sa.select(*ended.values()).where(condition)
+    tx.execute(holdings.insert().from_select(list(ended), over))
     return tx.changed(rights.delete().where(condition))
 
 
@@ -346,18 +320,13 @@ def lift_limit(tx: Transaction, agent_id: int) -> None:
 
 def of_agent(tx: Transaction, agent_id: int) -> list[RightRow]:
     """Return all rights of an agent, by unit."""
-    return tx.rows(
-        RightRow,
-        sa.select(rights).where(rights.c.agent_id == agent_id).order_by(rights.c.unit_id),
-    )
+    query = sa.select(rights).where(rights.c.agent_id == agent_id)
+    return tx.rows(RightRow, query.order_by(rights.c.unit_id))
 
 
 def of_units(tx: Transaction, unit_ids: Collection[int]) -> list[RightRow]:
     """Return the rights to some units."""
-    found: list[RightRow] = []
-    for part in chunks(unit_ids):
-        found += tx.rows(RightRow, sa.select(rights).where(rights.c.unit_id.in_(part)))
-    return found
+    return tx.rows_among(RightRow, sa.select(rights), rights.c.unit_id, unit_ids)
 
 
 def count_of(tx: Transaction, agent_id: int, kind: str) -> int:
@@ -387,7 +356,4 @@ def _held() -> sa.Select[tuple[int, str, int, int]]:
 
 def units_in_groups(tx: Transaction, group_ids: Collection[int]) -> list[RightRow]:
     """Return all rights in some groups."""
-    found: list[RightRow] = []
-    for part in chunks(group_ids):
-        found += tx.rows(RightRow, sa.select(rights).where(rights.c.group_id.in_(part)))
-    return found
+    return tx.rows_among(RightRow, sa.select(rights), rights.c.group_id, group_ids)

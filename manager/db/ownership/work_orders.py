@@ -11,10 +11,10 @@ from functools import cache
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.ownership.pins import not_banned
 from manager.db.ownership.rights import no_other_agent
 from manager.db.tables import agents, hosts
+from manager.db.transaction import Transaction
 
 __all__ = ["OPEN", "agents_waiting", "agents_with_open", "is_free_for", "set_granted"]
 
@@ -35,16 +35,9 @@ def set_granted(
     tx: Transaction, orders: sa.Table, agent_id: int, unit_ids: Collection[int], now_ms: int
 ) -> None:
     """Note that an agent was given what waited for it of some units."""
-    for part in chunks(unit_ids):
-        tx.execute(
-            orders.update()
-            .where(
-                orders.c.agent_id == agent_id,
-                orders.c.state == "waiting",
-                orders.c.unit_id.in_(part),
-            )
-            .values(state="granted", granted_ms=now_ms)
-        )
+    waiting = orders.c.agent_id == agent_id, orders.c.state == "waiting"
+    granting = orders.update().where(*waiting).values(state="granted", granted_ms=now_ms)
+    tx.changed_among(granting, orders.c.unit_id, unit_ids)
 
 
 def agents_waiting(tx: Transaction, orders: sa.Table) -> list[int]:

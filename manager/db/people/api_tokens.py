@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import api_tokens, users
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -63,16 +63,8 @@ def add(
     expires_ms: int,
 ) -> int:
     """Keep a new token; return its number."""
-    row = {
-        "user_id": user_id,
-        "name": name,
-        "token_hash": token_hash,
-        "role": role,
-        "created_ms": now_ms,
-        "expires_ms": expires_ms,
-    }
-    tx.insert(api_tokens, [row])
-    return int(tx.value(sa.select(api_tokens.c.id).where(api_tokens.c.token_hash == token_hash)))
+    allowed = {"role": role, "created_ms": now_ms, "expires_ms": expires_ms}
+    return tx.add(api_tokens, user_id=user_id, name=name, token_hash=token_hash, **allowed)
 
 
 def all_tokens(tx: Transaction, user: str | None = None) -> list[TokenRow]:
@@ -114,8 +106,7 @@ def revoke(tx: Transaction, number: int, now_ms: int) -> bool:
 
 def live_of(tx: Transaction, user_id: int, now_ms: int) -> int:
     """Return how many tokens of a user open something."""
-    counted = sa.select(sa.func.count()).select_from(api_tokens).where(*_live(user_id, now_ms))
-    return int(tx.value(counted))
+    return tx.count(api_tokens, *_live(user_id, now_ms))
 
 
 def revoke_of(tx: Transaction, user_id: int, now_ms: int) -> int:

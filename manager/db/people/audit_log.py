@@ -7,8 +7,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import audit
+from manager.db.transaction import Transaction, newest_first
 from shared.frozen import frozen
 
 __all__ = ["TOLD", "AuditRow", "add", "alerts_after", "last_id_before", "newest", "rows_with_text"]
@@ -87,23 +87,16 @@ def newest(
 
     also: other names of the same actions. only: the row of this id.
     """
-    query = sa.select(audit).order_by(audit.c.id.desc()).limit(limit)
-    if only is not None:
-        query = query.where(audit.c.id == only)
-    if before_id is not None:
-        query = query.where(audit.c.id < before_id)
+    query = sa.select(audit)
     if action.startswith(TOLD):
         query = query.where(_IS_TOLD)
     if action:
         begins = audit.c.action.startswith(action, autoescape=True)
         query = query.where(sa.or_(begins, audit.c.action.in_(also)) if also else begins)
-    if subject:
-        query = query.where(audit.c.subject == subject)
-    if actor:
-        query = query.where(audit.c.actor_name == actor)
     if alerts:
         query = query.where(audit.c.alert)
-    return tx.rows(AuditRow, query)
+    wanted = (audit.c.id, only), (audit.c.subject, subject), (audit.c.actor_name, actor)
+    return tx.rows(AuditRow, newest_first(query, audit.c.id, limit, before_id, *wanted))
 
 
 def rows_with_text(tx: Transaction, text: str, *, among: int, limit: int) -> list[AuditRow]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import client_tokens, client_usage, clients
+from manager.db.transaction import Transaction
 from shared.frozen import frozen, values_of
 
 __all__ = [
@@ -80,15 +80,9 @@ def add_client(
     tx: Transaction, name: str, contact: str, purpose: str, by: str, now_ms: int
 ) -> ClientRow:
     """Register a third party."""
-    row = {
-        "name": name,
-        "contact": contact,
-        "purpose": purpose,
-        "registered_by": by,
-        "registered_ms": now_ms,
-    }
-    number = tx.value(clients.insert().values(**row).returning(clients.c.id))
-    return ClientRow(int(number), name, contact, purpose, by, now_ms, None)
+    row = {"name": name, "contact": contact, "purpose": purpose}
+    number = tx.add(clients, **row, registered_by=by, registered_ms=now_ms)
+    return ClientRow(number, name, contact, purpose, by, now_ms, None)
 
 
 def client_by_name(tx: Transaction, name: str) -> ClientRow | None:
@@ -113,15 +107,13 @@ def set_disabled(tx: Transaction, client_id: int, now_ms: int | None) -> None:
 
 def add_token(tx: Transaction, token: NewToken, token_hash: str) -> int:
     """Keep a token; return its number."""
-    made = client_tokens.insert().values(**values_of(token), token_hash=token_hash)
-    return int(tx.value(made.returning(client_tokens.c.id)))
+    return tx.add(client_tokens, **values_of(token), token_hash=token_hash)
 
 
 def token_by_hash(tx: Transaction, token_hash: str) -> TokenRow | None:
     """Return the token with this hash."""
-    return tx.row(
-        TokenRow, sa.select(client_tokens).where(client_tokens.c.token_hash == token_hash)
-    )
+    query = sa.select(client_tokens).where(client_tokens.c.token_hash == token_hash)
+    return tx.row(TokenRow, query)
 
 
 def token_by_id(tx: Transaction, token_id: int) -> TokenRow | None:
@@ -131,36 +123,22 @@ def token_by_id(tx: Transaction, token_id: int) -> TokenRow | None:
 
 def tokens_of(tx: Transaction, client_id: int) -> list[TokenRow]:
     """Return the tokens of a third party, newest first."""
-    return tx.rows(
-        TokenRow,
-        sa.select(client_tokens)
-        .where(client_tokens.c.client_id == client_id)
-        .order_by(client_tokens.c.id.desc()),
-    )
+    query = sa.select(client_tokens).where(client_tokens.c.client_id == client_id)
+    return tx.rows(TokenRow, query.order_by(client_tokens.c.id.desc()))
 
 
 def revoke(tx: Transaction, token_id: int, now_ms: int) -> None:
     """End a token."""
-    tx.execute(
-        client_tokens.update()
-        .where(client_tokens.c.id == token_id, client_tokens.c.revoked_ms.is_(None))
-        .values(revoked_ms=now_ms)
-    )
+    live = client_tokens.c.id == token_id, client_tokens.c.revoked_ms.is_(None)
+    tx.execute(client_tokens.update().where(*live).values(revoked_ms=now_ms))
 
 
 def add_usage(tx: Transaction, rows: Sequence[UsageRow], now_ms: int) -> None:
     """Add to what tokens took."""
-    tx.upsert(
-        client_usage,
-        [values_of(row) for row in rows],
-        ["token_id", "day"],
-        add=["requests", "bytes"],
-    )
-    tx.execute(
-        client_tokens.update()
-        .where(client_tokens.c.id.in_({row.token_id for row in rows}))
-        .values(last_used_ms=now_ms)
-    )
+    usage = [values_of(row) for row in rows]
+    tx.upsert(client_usage, usage, ["token_id", "day"], add=["requests", "bytes"])
+    used = client_tokens.c.id.in_({row.token_id for row in rows})
+    tx.execute(client_tokens.update().where(used).values(last_used_ms=now_ms))
 
 
 def usage_of_day(tx: Transaction, token_id: int, day: int) -> int:
@@ -172,10 +150,7 @@ def usage_of_day(tx: Transaction, token_id: int, day: int) -> int:
 
 def usage_since(tx: Transaction, client_id: int, day: int) -> list[UsageRow]:
     """Return what the tokens of a third party took since a day, oldest first."""
-    return tx.rows(
-        UsageRow,
-        sa.select(client_usage)
-        .join(client_tokens, client_tokens.c.id == client_usage.c.token_id)
-        .where(client_tokens.c.client_id == client_id, client_usage.c.day >= day)
-        .order_by(client_usage.c.day, client_usage.c.token_id),
-    )
+    c = client_usage.c
+    query = sa.select(client_usage).join(client_tokens, client_tokens.c.id == c.token_id)
+    late = query.where(client_tokens.c.client_id == client_id, c.day >= day)
+    return tx.rows(UsageRow, late.order_by(c.day, c.token_id))

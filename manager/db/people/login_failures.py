@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import login_failures
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = ["Failures", "add_one", "find", "forget", "purge", "put"]
@@ -51,8 +51,7 @@ def forget(tx: Transaction, source: str, bucket: int) -> None:
 def purge(tx: Transaction, before_ms: int, most: int) -> None:
     """Delete failures whose last one is older, and the oldest of more than so many rows."""
     tx.execute(login_failures.delete().where(login_failures.c.last_ms < before_ms))
-    rows = int(tx.value(sa.select(sa.func.count()).select_from(login_failures)))
-    if rows <= most:
+    if tx.count(login_failures) <= most:
         return
     newest = sa.select(login_failures.c.last_ms).order_by(login_failures.c.last_ms.desc())
     since_ms = int(tx.value(newest.offset(most * 9 // 10).limit(1)))

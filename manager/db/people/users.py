@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import sessions, users
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -109,15 +109,8 @@ def add_session(
     browser: str = "",
 ) -> None:
     """Begin a session."""
-    row = {
-        "token_hash": token_hash,
-        "user_id": user_id,
-        "created_ms": now_ms,
-        "expires_ms": expires_ms,
-        "address": address,
-        "browser": browser,
-    }
-    tx.insert(sessions, [row])
+    row = {"token_hash": token_hash, "user_id": user_id, "address": address, "browser": browser}
+    tx.insert(sessions, [{**row, "created_ms": now_ms, "expires_ms": expires_ms}])
 
 
 def session_user(tx: Transaction, token_hash: str, now_ms: int) -> SessionUser | None:

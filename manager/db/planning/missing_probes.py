@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.ownership.pins import not_banned
 from manager.db.ownership.work_orders import OPEN
 from manager.db.tables import agents, bans, distances, hosts, probe_orders, units
+from manager.db.transaction import Transaction
 
 __all__ = [
     "add",
@@ -62,71 +63,37 @@ def order_everywhere(
 
 def add(tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], now_ms: int) -> int:
     """Order (unit, agent) pairs; those ordered in this round already stay as they are."""
-    return tx.insert_new(
-        probe_orders,
-        [
-            {
-                "round": round_number,
-                "unit_id": unit,
-                "agent_id": agent,
-                "state": "waiting",
-                "ordered_ms": now_ms,
-            }
-            for unit, agent in pairs
-        ],
-    )
+    waiting = {"round": round_number, "state": "waiting", "ordered_ms": now_ms}
+    rows = [{"unit_id": unit, "agent_id": agent, **waiting} for unit, agent in pairs]
+    return tx.insert_new(probe_orders, rows)
 
 
 def fresh_pairs(tx: Transaction, unit_ids: Collection[int], fresh_ms: int) -> set[tuple[int, int]]:
     """Return the (unit, agent) pairs of some units whose distance is newer than a moment."""
-    found: set[tuple[int, int]] = set()
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(distances.c.unit_id, distances.c.agent_id).where(
-                distances.c.unit_id.in_(part), distances.c.measured_ms >= fresh_ms
-            )
-        )
-        found.update((row.unit_id, row.agent_id) for row in rows)
-    return found
+    c = distances.c
+    query = sa.select(c.unit_id, c.agent_id).where(c.measured_ms >= fresh_ms)
+    return set(map(tuple, tx.among(query, c.unit_id, unit_ids)))
 
 
 def banned_pairs(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, int]]:
     """Return the (unit, agent) pairs of some units whose host the agent never gets."""
-    found: set[tuple[int, int]] = set()
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(units.c.id, bans.c.agent_id)
-            .join(bans, bans.c.host_id == units.c.host_id)
-            .where(units.c.id.in_(part))
-        )
-        found.update((row.id, row.agent_id) for row in rows)
-    return found
+    query = sa.select(units.c.id, bans.c.agent_id).join(bans, bans.c.host_id == units.c.host_id)
+    return set(map(tuple, tx.among(query, units.c.id, unit_ids)))
 
 
 def ordered_since(tx: Transaction, agent_ids: Collection[int], since_ms: int) -> dict[int, int]:
     """Return how many probes each agent has waiting, or was given since a moment."""
-    waiting = probe_orders.c.state == "waiting"
-    given = probe_orders.c.granted_ms >= since_ms
-    found: dict[int, int] = dict.fromkeys(agent_ids, 0)
+    c = probe_orders.c
+    waiting, given = c.state == "waiting", c.granted_ms >= since_ms
+    found = Counter(dict.fromkeys(agent_ids, 0))
     for which in (waiting, sa.and_(given, ~waiting)):
-        rows = tx.execute(
-            sa.select(probe_orders.c.agent_id, sa.func.count().label("orders"))
-            .where(which, probe_orders.c.agent_id.in_(agent_ids))
-            .group_by(probe_orders.c.agent_id)
-        )
-        for row in rows:
-            found[row.agent_id] += row.orders
+        found.update(tx.counts(c.agent_id, which, c.agent_id.in_(agent_ids)))
     return found
 
 
 def settled_units(tx: Transaction, limit: int) -> list[tuple[int, int]]:
     """Return (unit, group) of units in state `probing` that no open order speaks of."""
     still = sa.exists().where(probe_orders.c.unit_id == units.c.id, probe_orders.c.state.in_(OPEN))
-    rows = tx.execute(
-        sa.select(units.c.id, hosts.c.group_id)
-        .join(hosts, hosts.c.id == units.c.host_id)
-        .where(units.c.state == "probing", ~still)
-        .order_by(units.c.id)
-        .limit(limit)
-    )
-    return [(row.id, row.group_id) for row in rows]
+    query = sa.select(units.c.id, hosts.c.group_id).join(hosts, hosts.c.id == units.c.host_id)
+    settled = query.where(units.c.state == "probing", ~still)
+    return tx.tuples(settled.order_by(units.c.id).limit(limit))

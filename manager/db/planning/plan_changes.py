@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import assignments, hosts, plan_moves, plans
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = ["COUNTED_MOST", "FlowRow", "applied_since", "flows", "hosts_since", "owners_since"]
@@ -30,31 +30,17 @@ class FlowRow:
 
 def hosts_since(tx: Transaction, since_ms: int) -> int:
     """Return how many hosts became known after a moment; counted up to `COUNTED_MOST`."""
-    newest = (
-        sa.select(hosts.c.first_seen_ms, hosts.c.excluded_ms)
-        .order_by(hosts.c.id.desc())
-        .limit(COUNTED_MOST)
-        .subquery()
-    )
-    late = sa.and_(newest.c.first_seen_ms > since_ms, newest.c.excluded_ms.is_(None))
-    return int(tx.value(sa.select(sa.func.count()).select_from(newest).where(late)))
+    query = sa.select(hosts.c.first_seen_ms, hosts.c.excluded_ms)
+    newest = query.order_by(hosts.c.id.desc()).limit(COUNTED_MOST).subquery()
+    return tx.count(newest, newest.c.first_seen_ms > since_ms, newest.c.excluded_ms.is_(None))
 
 
 def owners_since(tx: Transaction, since_ms: int) -> int:
     """Return how many units got an owner after a moment; counted up to `COUNTED_MOST`."""
-    newest = (
-        sa.select(assignments.c.unit_id, assignments.c.since_ms)
-        .order_by(assignments.c.id.desc())
-        .limit(COUNTED_MOST)
-        .subquery()
-    )
-    return int(
-        tx.value(
-            sa.select(sa.func.count(newest.c.unit_id.distinct())).where(
-                newest.c.since_ms > since_ms
-            )
-        )
-    )
+    query = sa.select(assignments.c.unit_id, assignments.c.since_ms)
+    newest = query.order_by(assignments.c.id.desc()).limit(COUNTED_MOST).subquery()
+    late = sa.select(newest.c.unit_id).where(newest.c.since_ms > since_ms).distinct()
+    return tx.count(late.subquery())
 
 
 def applied_since(tx: Transaction, since_ms: int, without: int) -> list[int]:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.planning.probes import was_cut_short
 from manager.db.tables import assignments, distances, hosts, plans, probe_orders, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -46,19 +46,12 @@ def distances_among(
     tx: Transaction, agent_ids: Collection[int], states: Collection[str]
 ) -> Iterator[tuple[int, int, float | None, int, int]]:
     """Yield (unit, agent, ms_per_kb, bytes, lines) of all units in some states."""
-    result = tx.execute(
-        sa.select(
-            distances.c.unit_id,
-            distances.c.agent_id,
-            distances.c.ms_per_kb,
-            distances.c.bytes,
-            distances.c.lines,
-        )
-        .join(units, units.c.id == distances.c.unit_id)
-        .where(distances.c.agent_id.in_(agent_ids), units.c.state.in_(states))
+    c = distances.c
+    query = sa.select(c.unit_id, c.agent_id, c.ms_per_kb, c.bytes, c.lines)
+    of_units = query.join(units, units.c.id == c.unit_id)
+    yield from map(
+        tuple, tx.execute(of_units.where(c.agent_id.in_(agent_ids), units.c.state.in_(states)))
     )
-    for row in result:
-        yield row.unit_id, row.agent_id, row.ms_per_kb, row.bytes, row.lines
 
 
 def cut_short_among(
@@ -83,10 +76,8 @@ def cut_short_among(
         .where(units.c.volume_kb.is_(None), distances.c.kind == "probe", was_cut_short())
     )
     if unit_ids is None:
-        parts = [query.where(units.c.state.in_(states))]
-    else:
-        parts = [query.where(units.c.id.in_(part)) for part in chunks(sorted(unit_ids))]
-    return {(row.unit_id, row.agent_id) for part in parts for row in tx.execute(part)}
+        return set(tx.tuples(query.where(units.c.state.in_(states))))
+    return set(map(tuple, tx.among(query, units.c.id, sorted(unit_ids))))
 
 
 def plan_units(
@@ -115,10 +106,7 @@ def plan_units(
     )
     if unit_ids is None:
         return tx.rows(PlanUnit, query.where(units.c.state.in_(states)))
-    found: list[PlanUnit] = []
-    for part in chunks(sorted(unit_ids)):
-        found += tx.rows(PlanUnit, query.where(units.c.id.in_(part)))
-    return found
+    return tx.rows_among(PlanUnit, query, units.c.id, sorted(unit_ids))
 
 
 def last_tree(tx: Transaction) -> list[tuple[str, str]]:

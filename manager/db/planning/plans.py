@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import plan_moves, plans, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -76,8 +76,7 @@ class MoveRow:
 
 def add(tx: Transaction, values: dict[str, Any], moves: Sequence[dict[str, Any]]) -> int:
     """Keep a plan with its moves; return its number."""
-    added = tx.execute(plans.insert().values(**values).returning(plans.c.id))
-    plan_id = int(added.scalar_one())
+    plan_id = tx.add(plans, **values)
     tx.insert(plan_moves, [{"plan_id": plan_id, **move} for move in moves])
     return plan_id
 
@@ -125,12 +124,9 @@ def undone_by(tx: Transaction, plan_id: int) -> int | None:
 
 def moves_of(tx: Transaction, plan_id: int) -> list[tuple[int, int | None, int]]:
     """Return (unit, from agent, to agent) of all moves of a plan."""
-    rows = tx.execute(
-        sa.select(plan_moves.c.unit_id, plan_moves.c.from_agent, plan_moves.c.to_agent).where(
-            plan_moves.c.plan_id == plan_id
-        )
-    )
-    return [(row.unit_id, row.from_agent, row.to_agent) for row in rows]
+    c = plan_moves.c
+    query = sa.select(c.unit_id, c.from_agent, c.to_agent)
+    return tx.tuples(query.where(c.plan_id == plan_id))
 
 
 def moves_page(
@@ -143,11 +139,8 @@ def moves_page(
 
 def moves_of_units(tx: Transaction, plan_id: int, unit_ids: Sequence[int]) -> list[MoveRow]:
     """Return the moves of some units, in the order of these."""
-    found = {
-        row.unit_id: row
-        for part in chunks(unit_ids)
-        for row in tx.rows(MoveRow, _moves(plan_id).where(plan_moves.c.unit_id.in_(part)))
-    }
+    rows = tx.rows_among(MoveRow, _moves(plan_id), plan_moves.c.unit_id, unit_ids)
+    found = {row.unit_id: row for row in rows}
     return [found[unit] for unit in unit_ids if unit in found]
 
 
@@ -159,8 +152,7 @@ def moved_units(tx: Transaction, plan_id: int, agent: int | None = None) -> arra
 
 def count_moves(tx: Transaction, plan_id: int, agent: int) -> int:
     """Return how many units an agent gives or takes by a plan; all of its moves are looked at."""
-    where = _with_agent(plan_id, agent)
-    return int(tx.value(sa.select(sa.func.count()).select_from(plan_moves).where(*where)))
+    return tx.count(plan_moves, *_with_agent(plan_id, agent))
 
 
 def all_moves(tx: Transaction, plan_id: int) -> list[MoveRow]:

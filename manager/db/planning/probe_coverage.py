@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import distances, probe_orders, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -66,84 +66,50 @@ _TOP = sa.and_(units.c.path == "/", units.c.state.in_(PROBED))
 
 def newest_orders(tx: Transaction, unit_ids: Sequence[int]) -> dict[tuple[int, int], OrderState]:
     """Return the newest order of each pair of some units, by (unit, agent)."""
-    found: dict[tuple[int, int], OrderState] = {}
-    for part in chunks(unit_ids):
-        rows = tx.rows(
-            OrderState,
-            sa.select(
-                probe_orders.c.unit_id,
-                probe_orders.c.agent_id,
-                probe_orders.c.round,
-                probe_orders.c.state,
-                probe_orders.c.reason,
-            )
-            .where(probe_orders.c.unit_id.in_(part))
-            .order_by(probe_orders.c.id),
-        )
-        found.update({(row.unit_id, row.agent_id): row for row in rows})
-    return found
+    c = probe_orders.c
+    query = sa.select(c.unit_id, c.agent_id, c.round, c.state, c.reason).order_by(c.id)
+    rows = tx.rows_among(OrderState, query, c.unit_id, unit_ids)
+    return {(row.unit_id, row.agent_id): row for row in rows}
 
 
 def ages_by_agent(tx: Transaction, limits_ms: Sequence[int]) -> list[AgentAges]:
     """Return how old the distances of each agent are. limits_ms: moments, the newest first."""
-    rows = tx.execute(
-        sa.select(
-            distances.c.agent_id,
-            sa.func.count().label("held"),
-            *[
-                sa.func.sum(sa.case((distances.c.measured_ms >= limit, 1), else_=0)).label(f"n{at}")
-                for at, limit in enumerate(limits_ms)
-            ],
-        ).group_by(distances.c.agent_id)
+    agent = distances.c.agent_id
+    younger = (
+        sa.func.sum(sa.case((distances.c.measured_ms >= limit, 1), else_=0)) for limit in limits_ms
     )
-    silent = tx.execute(
-        sa.select(distances.c.agent_id, sa.func.count().label("held"))
-        .where(distances.c.ms_per_kb.is_(None))
-        .group_by(distances.c.agent_id)
-    )
-    unreachable = {row.agent_id: row.held for row in silent}
+    rows = tx.tuples(sa.select(agent, sa.func.count(), *younger).group_by(agent))
+    unreachable = tx.counts(agent, distances.c.ms_per_kb.is_(None))
     return [
-        AgentAges(
-            row.agent_id,
-            row.held,
-            unreachable.get(row.agent_id, 0),
-            tuple(int(getattr(row, f"n{at}")) for at in range(len(limits_ms))),
-        )
-        for row in rows
+        AgentAges(number, held, unreachable.get(number, 0), tuple(map(int, ages)))
+        for number, held, *ages in rows
     ]
 
 
 def orders_by_agent(tx: Transaction, round_number: int) -> dict[tuple[int, str], int]:
     """Return how many orders of a round are in each state, by (agent, state)."""
-    rows = tx.execute(
-        sa.select(probe_orders.c.agent_id, probe_orders.c.state, sa.func.count().label("orders"))
-        .where(probe_orders.c.round >= round_number)
-        .group_by(probe_orders.c.agent_id, probe_orders.c.state)
-    )
-    return {(row.agent_id, row.state): row.orders for row in rows}
+    c = probe_orders.c
+    query = sa.select(c.agent_id, c.state, sa.func.count()).where(c.round >= round_number)
+    rows = tx.tuples(query.group_by(c.agent_id, c.state))
+    return {(agent, state): count for agent, state, count in rows}
 
 
 def probed_hosts(tx: Transaction) -> int:
     """Return how many hosts take part."""
-    return int(tx.value(sa.select(sa.func.count()).select_from(units).where(_TOP)))
+    return tx.count(units, _TOP)
 
 
 def fresh_hosts(tx: Transaction, since_ms: int) -> int:
     """Return how many participating hosts were measured since a moment."""
     seen = sa.exists().where(distances.c.unit_id == units.c.id, distances.c.measured_ms >= since_ms)
-    return int(tx.value(sa.select(sa.func.count()).select_from(units).where(_TOP, seen)))
+    return tx.count(units, _TOP, seen)
 
 
 def fresh_by_agent_elsewhere(tx: Transaction, since_ms: int) -> dict[int, int]:
     """Return how many distances each agent measured since a moment to units that no longer take
     part: hosts that were excluded or do not resolve, and pieces of split ones. They are few."""
-    elsewhere = sa.select(units.c.id).where(~_TOP)
-    rows = tx.execute(
-        sa.select(distances.c.agent_id, sa.func.count().label("held"))
-        .where(distances.c.unit_id.in_(elsewhere), distances.c.measured_ms >= since_ms)
-        .group_by(distances.c.agent_id)
-    )
-    return {row.agent_id: row.held for row in rows}
+    elsewhere = distances.c.unit_id.in_(sa.select(units.c.id).where(~_TOP))
+    return tx.counts(distances.c.agent_id, elsewhere, distances.c.measured_ms >= since_ms)
 
 
 def control_hosts(tx: Transaction) -> list[ControlRow]:

@@ -7,10 +7,10 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, any_of, chunks
 from manager.db.ownership import work_orders
 from manager.db.ownership.work_orders import OPEN, is_free_for
 from manager.db.tables import hosts, probe_orders, rounds, units
+from manager.db.transaction import Transaction, any_of, chunks
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -155,42 +155,23 @@ def finish(
 
     A reason that is a text is the agent's own.
     """
-    if finished:
-        tx.execute(
-            probe_orders.update()
-            .where(
-                probe_orders.c.agent_id == agent_id,
-                probe_orders.c.unit_id == sa.bindparam("unit"),
-                probe_orders.c.round == sa.bindparam("in_round"),
-                any_of(probe_orders.c.state, "waiting", "granted"),
-            )
-            .values(
-                state="finished",
-                finished_ms=now_ms,
-                pages=sa.bindparam("fetched"),
-                reason=sa.bindparam("why"),
-            ),
-            [
-                {"unit": unit, "in_round": number, "fetched": pages, "why": reason}
-                for unit, number, pages, reason in finished
-            ],
-        )
+    rows = [
+        {"unit_id": unit, "round": number, "pages": pages, "reason": reason}
+        for unit, number, pages, reason in finished
+    ]
+    open_of_agent = (
+        probe_orders.c.agent_id == agent_id,
+        any_of(probe_orders.c.state, "waiting", "granted"),
+    )
+    ended = {"state": "finished", "finished_ms": now_ms}
+    tx.update_each(probe_orders, ("unit_id", "round"), rows, *open_of_agent, **ended)
 
 
 def set_done(tx: Transaction, agent_id: int, measured: Sequence[tuple[int, int]]) -> None:
     """Note that the log of (unit, round) came, for orders that were finished."""
-    if measured:
-        tx.execute(
-            probe_orders.update()
-            .where(
-                probe_orders.c.agent_id == agent_id,
-                probe_orders.c.unit_id == sa.bindparam("unit"),
-                probe_orders.c.round == sa.bindparam("in_round"),
-                probe_orders.c.state == "finished",
-            )
-            .values(state="done"),
-            [{"unit": unit, "in_round": number} for unit, number in measured],
-        )
+    rows = [{"unit_id": unit, "round": number} for unit, number in measured]
+    finished = probe_orders.c.agent_id == agent_id, probe_orders.c.state == "finished"
+    tx.update_each(probe_orders, ("unit_id", "round"), rows, *finished, state="done")
 
 
 def fail(
@@ -203,17 +184,13 @@ def fail(
 ) -> int:
     """Fail orders: of an agent, of units, or of units of an agent. Returns how many."""
     assert agent_id is not None or unit_ids is not None, "all orders are never meant"
-    given = sa.and_(
-        probe_orders.c.state.in_(states),
-        sa.true() if agent_id is None else probe_orders.c.agent_id == agent_id,
-    )
-    failing = probe_orders.update().values(state="failed", reason=reason)
+    failing = probe_orders.update().where(probe_orders.c.state.in_(states))
+    failing = failing.values(state="failed", reason=reason)
+    if agent_id is not None:
+        failing = failing.where(probe_orders.c.agent_id == agent_id)
     if unit_ids is None:
-        return tx.changed(failing.where(given))
-    return sum(
-        tx.changed(failing.where(given, probe_orders.c.unit_id.in_(part)))
-        for part in chunks(unit_ids)
-    )
+        return tx.changed(failing)
+    return tx.changed_among(failing, probe_orders.c.unit_id, unit_ids)
 
 
 def fail_round(tx: Transaction, round_number: int, reason: Message) -> None:
@@ -233,15 +210,9 @@ def overdue(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[
 
 def unlogged(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[int]:
     """Return units whose probe an agent finished before a moment, and no log of which came."""
-    return tx.values(
-        sa.select(probe_orders.c.unit_id)
-        .where(
-            probe_orders.c.agent_id == agent_id,
-            probe_orders.c.state == "finished",
-            probe_orders.c.finished_ms < before_ms,
-        )
-        .limit(limit)
-    )
+    c = probe_orders.c
+    query = sa.select(c.unit_id).where(c.agent_id == agent_id, c.state == "finished")
+    return tx.values(query.where(c.finished_ms < before_ms).limit(limit))
 
 
 def agents_with_unlogged(tx: Transaction, agent_ids: Collection[int], before_ms: int) -> list[int]:
@@ -269,29 +240,18 @@ def any_open(tx: Transaction, round_number: int) -> bool:
 
 def counts(tx: Transaction, round_number: int) -> dict[str, int]:
     """Return how many orders of a round are in each state."""
-    rows = tx.execute(
-        sa.select(probe_orders.c.state, sa.func.count().label("orders"))
-        .where(probe_orders.c.round == round_number)
-        .group_by(probe_orders.c.state)
-    )
-    return {row.state: row.orders for row in rows}
+    return tx.counts(probe_orders.c.state, probe_orders.c.round == round_number)
 
 
 def waiting_by_agent(tx: Transaction) -> dict[int, int]:
     """Return how many orders of the open round wait to be granted, by agent."""
-    rows = tx.execute(
-        sa.select(probe_orders.c.agent_id, sa.func.count().label("orders"))
-        .where(_waiting_in_open_round())
-        .group_by(probe_orders.c.agent_id)
-    )
-    return {row.agent_id: row.orders for row in rows}
+    return tx.counts(probe_orders.c.agent_id, _waiting_in_open_round())
 
 
 def waiting_of(tx: Transaction, agent_id: int) -> int:
     """Return how many orders of an agent in the open round wait to be granted."""
     mine = probe_orders.c.agent_id == agent_id
-    found = tx.value(sa.select(sa.func.count()).where(mine, _waiting_in_open_round()))
-    return int(found)
+    return tx.count(probe_orders, mine, _waiting_in_open_round())
 
 
 def _waiting_in_open_round() -> sa.ColumnElement[bool]:
@@ -301,22 +261,13 @@ def _waiting_in_open_round() -> sa.ColumnElement[bool]:
 
 def counts_of_agent(tx: Transaction, agent_id: int) -> dict[str, int]:
     """Return how many orders of an agent are in each state."""
-    rows = tx.execute(
-        sa.select(probe_orders.c.state, sa.func.count().label("orders"))
-        .where(probe_orders.c.agent_id == agent_id)
-        .group_by(probe_orders.c.state)
-    )
-    return {row.state: row.orders for row in rows}
+    return tx.counts(probe_orders.c.state, probe_orders.c.agent_id == agent_id)
 
 
 def of_unit(tx: Transaction, unit_id: int) -> list[OrderRow]:
     """Return all orders to probe a unit, newest first."""
-    return tx.rows(
-        OrderRow,
-        sa.select(probe_orders)
-        .where(probe_orders.c.unit_id == unit_id)
-        .order_by(probe_orders.c.id.desc()),
-    )
+    query = sa.select(probe_orders).where(probe_orders.c.unit_id == unit_id)
+    return tx.rows(OrderRow, query.order_by(probe_orders.c.id.desc()))
 
 
 def was_cut_short() -> sa.ColumnElement[bool]:
@@ -332,12 +283,6 @@ def was_cut_short() -> sa.ColumnElement[bool]:
 
 def cut_short(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, int, int]]:
     """Return (unit, agent, round) of the probes of some units that were cut short."""
-    found: set[tuple[int, int, int]] = set()
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(probe_orders.c.unit_id, probe_orders.c.agent_id, probe_orders.c.round).where(
-                probe_orders.c.unit_id.in_(part), was_cut_short()
-            )
-        )
-        found.update((row.unit_id, row.agent_id, row.round) for row in rows)
-    return found
+    c = probe_orders.c
+    query = sa.select(c.unit_id, c.agent_id, c.round).where(was_cut_short())
+    return set(map(tuple, tx.among(query, c.unit_id, unit_ids)))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.ownership.pins import not_banned
 from manager.db.tables import distances, probe_orders, units
+from manager.db.transaction import Transaction
 
 __all__ = ["granted_in", "into_round", "measured_when", "stale_pairs"]
 
@@ -17,24 +17,18 @@ PROBED = ("placed", "probing", "idle")
 
 def measured_when(tx: Transaction, unit_id: int, crawled_in: int) -> dict[int, int | None]:
     """Return by agent when it measured a unit last; None: by the crawl of round `crawled_in`."""
-    rows = tx.execute(
-        sa.select(
-            distances.c.agent_id, distances.c.measured_ms, distances.c.round, distances.c.kind
-        ).where(distances.c.unit_id == unit_id)
-    )
+    c = distances.c
+    query = sa.select(c.agent_id, c.measured_ms, c.round, c.kind).where(c.unit_id == unit_id)
     return {
-        row.agent_id: None if (row.round, row.kind) == (crawled_in, "crawl") else row.measured_ms
-        for row in rows
+        agent: None if (number, kind) == (crawled_in, "crawl") else measured_ms
+        for agent, measured_ms, number, kind in tx.tuples(query)
     }
 
 
 def granted_in(tx: Transaction, round_number: int) -> list[int]:
     """Return the units that an agent is probing in a round now."""
-    return tx.values(
-        sa.select(probe_orders.c.unit_id).where(
-            probe_orders.c.round == round_number, probe_orders.c.state == "granted"
-        )
-    )
+    c = probe_orders.c
+    return tx.values(sa.select(c.unit_id).where(c.round == round_number, c.state == "granted"))
 
 
 def stale_pairs(
@@ -46,7 +40,7 @@ def stale_pairs(
     out, and directories, for which their host stands.
     """
     probed = sa.and_(units.c.state.in_(PROBED), units.c.path == "/")
-    rows = tx.execute(
+    found: list[tuple[int, int]] = tx.tuples(
         sa.select(distances.c.unit_id, distances.c.agent_id)
         .join(units, units.c.id == distances.c.unit_id)
         .where(
@@ -58,7 +52,6 @@ def stale_pairs(
         .order_by(distances.c.measured_ms, distances.c.unit_id)
         .limit(limit)
     )
-    found = [(row.unit_id, row.agent_id) for row in rows]
     for agent_id in agent_ids if missing else ():
         known = sa.exists().where(
             distances.c.unit_id == units.c.id, distances.c.agent_id == agent_id

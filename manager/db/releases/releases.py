@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import (
     agent_releases,
     agents,
@@ -15,6 +14,7 @@ from manager.db.tables import (
     release_policy,
     releases,
 )
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -163,24 +163,14 @@ def agent_release(tx: Transaction, agent_id: int) -> AgentReleaseRow:
 
 def agent_releases_of_all(tx: Transaction) -> dict[int, AgentReleaseRow]:
     """Return what is known of the updates of all agents of which something is."""
-    found = tx.rows(AgentReleaseRow, sa.select(agent_releases))
-    return {row.agent_id: row for row in found}
+    return {row.agent_id: row for row in tx.rows(AgentReleaseRow, sa.select(agent_releases))}
 
 
 def change_agent(tx: Transaction, agent_id: int, **values: Any) -> None:
     """Change what is known of an agent's updates."""
-    changed = tx.changed(
-        agent_releases.update().where(agent_releases.c.agent_id == agent_id).values(**values)
-    )
-    if not changed:
-        tx.insert(agent_releases, [{"agent_id": agent_id, **values}])
+    tx.upsert(agent_releases, [{"agent_id": agent_id, **values}], ["agent_id"])
 
 
 def versions_in_use(tx: Transaction) -> dict[str, int]:
     """Return how many agents that take part said they run each version."""
-    query = (
-        sa.select(agents.c.version, sa.func.count().label("number"))
-        .where(agents.c.retired_ms.is_(None), agents.c.version != "")
-        .group_by(agents.c.version)
-    )
-    return {str(row.version): int(row.number) for row in tx.execute(query)}
+    return tx.counts(agents.c.version, agents.c.retired_ms.is_(None), agents.c.version != "")

@@ -6,8 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import agents, update_reports
+from manager.db.transaction import Transaction, newest_first
 from shared.frozen import frozen
 
 __all__ = ["UpdateReportRow", "keep_newest", "newest", "take"]
@@ -42,18 +42,11 @@ def take(tx: Transaction, row: dict[str, Any]) -> bool:
 
 def newest(tx: Transaction, agent_id: int | None, most: int) -> list[UpdateReportRow]:
     """Return the newest reports of an agent, or of all that take part."""
-    query = (
-        sa.select(
-            update_reports.c.id,
-            agents.c.name.label("agent"),
-            *(column for column in update_reports.c if column.name not in ("id", "agent_id")),
-        )
-        .join(agents, agents.c.id == update_reports.c.agent_id)
-        .order_by(update_reports.c.id.desc())
-        .limit(most)
-    )
+    query = sa.select(update_reports, agents.c.name.label("agent"))
+    query = query.join(agents, agents.c.id == update_reports.c.agent_id)
     only = agents.c.retired_ms.is_(None) if agent_id is None else agents.c.id == agent_id
-    return tx.rows(UpdateReportRow, query.where(only))
+    newest = newest_first(query.where(only), update_reports.c.id, most, None)
+    return tx.rows(UpdateReportRow, newest)
 
 
 def keep_newest(tx: Transaction, agent_id: int, most: int) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import plans, rounds
+from manager.db.transaction import Transaction, newest_first
 from shared.frozen import frozen
 
 __all__ = ["PastRound", "newest"]
@@ -32,22 +32,16 @@ class PastRound:
 
 def newest(tx: Transaction, limit: int, before: int | None = None) -> list[PastRound]:
     """Return rounds, newest first; before: of lesser numbers only."""
-    return tx.rows(
-        PastRound,
-        sa.select(
-            rounds.c.number,
-            rounds.c.method,
-            rounds.c.state,
-            rounds.c.started_ms,
-            plans.c.makespan_ms.label("planned_ms"),
-            plans.c.bound_ms,
-            rounds.c.makespan_ms.label("measured_ms"),
-            rounds.c.elapsed_ms,
-            plans.c.moves,
-            plans.c.units,
-        )
-        .outerjoin(plans, plans.c.id == rounds.c.plan_id)
-        .where(sa.true() if before is None else rounds.c.number < before)
-        .order_by(rounds.c.number.desc())
-        .limit(limit),
-    )
+    query = sa.select(
+        rounds.c.number,
+        rounds.c.method,
+        rounds.c.state,
+        rounds.c.started_ms,
+        plans.c.makespan_ms.label("planned_ms"),
+        plans.c.bound_ms,
+        rounds.c.makespan_ms.label("measured_ms"),
+        rounds.c.elapsed_ms,
+        plans.c.moves,
+        plans.c.units,
+    ).outerjoin(plans, plans.c.id == rounds.c.plan_id)
+    return tx.rows(PastRound, newest_first(query, rounds.c.number, limit, before))

@@ -10,9 +10,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.ownership.work_orders import OPEN
 from manager.db.tables import agents, host_rests, hosts, probe_orders, rights, unit_rounds, units
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = ["HolderRow", "open_probes", "open_units", "unplaced", "unresolved"]
@@ -38,7 +38,7 @@ def open_units(tx: Transaction, number: int, limit: int) -> tuple[int, list[Hold
     of_round = sa.and_(
         unit_rounds.c.round == number, unit_rounds.c.state.in_(("granted", "waiting"))
     )
-    total = _count(tx, unit_rounds, of_round)
+    total = tx.count(unit_rounds, of_round)
     held = sa.and_(rights.c.unit_id == unit_rounds.c.unit_id, rights.c.kind == "crawl")
     oldest = (
         sa.select(
@@ -73,7 +73,7 @@ def open_units(tx: Transaction, number: int, limit: int) -> tuple[int, list[Hold
 def open_probes(tx: Transaction, number: int, limit: int) -> tuple[int, list[HolderRow]]:
     """Return how many probes of a round are to be done, and some, the longest ordered first."""
     of_round = sa.and_(probe_orders.c.round == number, probe_orders.c.state.in_(OPEN))
-    total = _count(tx, probe_orders, of_round)
+    total = tx.count(probe_orders, of_round)
     by_age = (probe_orders.c.granted_ms.is_(None), probe_orders.c.granted_ms, probe_orders.c.id)
     oldest = sa.select(probe_orders).where(of_round).order_by(*by_age).limit(limit).subquery()
     c = oldest.c
@@ -98,7 +98,7 @@ def unplaced(tx: Transaction, outside: sa.Select[Any], limit: int) -> tuple[int,
     """Return how many units wait for an owner, and some; outside: groups not to look at."""
     waiting = sa.and_(units.c.state.in_(("probing", "idle")), hosts.c.group_id.not_in(outside))
     joined = units.join(hosts, hosts.c.id == units.c.host_id)
-    return _count(tx, joined, waiting), _without_agent(tx, joined, waiting, units.c.state, limit)
+    return tx.count(joined, waiting), _without_agent(tx, joined, waiting, units.c.state, limit)
 
 
 def unresolved(tx: Transaction, since_ms: int, limit: int) -> tuple[int, list[HolderRow]]:
@@ -107,7 +107,7 @@ def unresolved(tx: Transaction, since_ms: int, limit: int) -> tuple[int, list[Ho
     new = sa.and_(
         units.c.state == "new", hosts.c.resolution == "new", hosts.c.first_seen_ms >= since_ms
     )
-    return _count(tx, joined, new), _without_agent(tx, joined, new, units.c.state, limit)
+    return tx.count(joined, new), _without_agent(tx, joined, new, units.c.state, limit)
 
 
 def _without_agent(
@@ -128,7 +128,3 @@ def _without_agent(
         .limit(limit)
     )
     return tx.rows(HolderRow, query)
-
-
-def _count(tx: Transaction, rows: Any, which: Any) -> int:
-    return int(tx.value(sa.select(sa.func.count()).select_from(rows).where(which)))

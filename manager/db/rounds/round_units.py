@@ -7,11 +7,11 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, any_of, chunks
 from manager.db.hosts.pieces import beside_pieces
 from manager.db.ownership.pins import not_banned
 from manager.db.ownership.rights import may_crawl
 from manager.db.tables import agents, assignments, hosts, unit_rounds, units
+from manager.db.transaction import Transaction, any_of, chunks
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -85,41 +85,22 @@ def enter(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
 
     A unit that was taken out of the round comes back into it.
     """
-    tx.insert_new(
-        unit_rounds,
-        [
-            {"round": number, "unit_id": unit, "agent_id": agent, "state": "waiting"}
-            for unit, agent in owners.items()
-        ],
-    )
-    if owners:
-        tx.execute(
-            unit_rounds.update()
-            .where(
-                unit_rounds.c.round == number,
-                unit_rounds.c.unit_id == sa.bindparam("unit"),
-                unit_rounds.c.state == "cancelled",
-            )
-            .values(agent_id=sa.bindparam("to_agent"), state="waiting", reason=""),
-            [{"unit": unit, "to_agent": agent} for unit, agent in owners.items()],
-        )
+    rows = [{"unit_id": unit, "agent_id": agent} for unit, agent in owners.items()]
+    tx.insert_new(unit_rounds, [{"round": number, "state": "waiting", **row} for row in rows])
+    cancelled = unit_rounds.c.round == number, unit_rounds.c.state == "cancelled"
+    tx.update_each(unit_rounds, ["unit_id"], rows, *cancelled, state="waiting", reason="")
 
 
 def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
     """Pass unfinished units to their new owners; they wait for a right again."""
-    begun = sa.exists().where(unit_rounds.c.round == number)
-    if owners and tx.value(sa.select(begun)):
-        tx.execute(
-            unit_rounds.update()
-            .where(
-                unit_rounds.c.round == number,
-                unit_rounds.c.unit_id == sa.bindparam("unit"),
-                unit_rounds.c.agent_id != sa.bindparam("to_agent"),
-                any_of(unit_rounds.c.state, "waiting", "granted"),
-            )
-            .values(agent_id=sa.bindparam("to_agent"), state="waiting", quiet_ms=None),
-            [{"unit": unit, "to_agent": agent} for unit, agent in owners.items()],
-        )
+    of_round = unit_rounds.c.round == number
+    if not (owners and tx.exists(of_round)):
+        return
+    other = unit_rounds.c.agent_id != sa.bindparam("new_agent_id")
+    unfinished = any_of(unit_rounds.c.state, "waiting", "granted")
+    rows = [{"unit_id": unit, "agent_id": agent} for unit, agent in owners.items()]
+    waiting = {"state": "waiting", "quiet_ms": None}
+    tx.update_each(unit_rounds, ["unit_id"], rows, of_round, other, unfinished, **waiting)
 
 
 def agents_waiting(tx: Transaction, number: int) -> list[int]:
@@ -159,47 +140,27 @@ def waiting_for(
 
 def set_granted(tx: Transaction, number: int, unit_ids: Collection[int]) -> None:
     """Note that the owners of units were given the right to crawl them."""
-    for part in chunks(unit_ids):
-        tx.execute(
-            unit_rounds.update()
-            .where(unit_rounds.c.round == number, unit_rounds.c.unit_id.in_(part))
-            .values(state="granted")
-        )
+    granting = unit_rounds.update().where(unit_rounds.c.round == number).values(state="granted")
+    tx.changed_among(granting, unit_rounds.c.unit_id, unit_ids)
 
 
 def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) -> None:
     """Record that agents crawled units to their end, whatever their present owners."""
-    if finished:
-        tx.execute(
-            unit_rounds.update()
-            .where(
-                unit_rounds.c.round == sa.bindparam("in_round"),
-                unit_rounds.c.unit_id == sa.bindparam("unit"),
-                any_of(unit_rounds.c.state, "waiting", "granted"),
-            )
-            .values(
-                agent_id=sa.bindparam("agent"),
-                state=sa.bindparam("to"),
-                pages=sa.bindparam("fetched"),
-                bytes=sa.bindparam("size"),
-                finished_ms=now_ms,
-                reason=sa.bindparam("why"),
-                failure=sa.bindparam("failed_by"),
-            ),
-            [
-                {
-                    "agent": row.agent_id,
-                    "in_round": row.round,
-                    "unit": row.unit_id,
-                    "fetched": row.pages,
-                    "size": row.size_bytes,
-                    "why": row.reason,
-                    "to": "failed" if row.failure else "finished",
-                    "failed_by": row.failure,
-                }
-                for row in finished
-            ],
-        )
+    rows = [
+        {
+            "round": row.round,
+            "unit_id": row.unit_id,
+            "agent_id": row.agent_id,
+            "state": "failed" if row.failure else "finished",
+            "pages": row.pages,
+            "bytes": row.size_bytes,
+            "reason": row.reason,
+            "failure": row.failure,
+        }
+        for row in finished
+    ]
+    unfinished = any_of(unit_rounds.c.state, "waiting", "granted")
+    tx.update_each(unit_rounds, ("round", "unit_id"), rows, unfinished, finished_ms=now_ms)
 
 
 def cancel_units(
@@ -213,125 +174,71 @@ def cancel_units(
     )
     if unit_ids is None:
         tx.execute(cancelling)
-        return
-    for part in chunks(unit_ids):
-        tx.execute(cancelling.where(unit_rounds.c.unit_id.in_(part)))
+    else:
+        tx.changed_among(cancelling, unit_rounds.c.unit_id, unit_ids)
 
 
 def fetched_among(tx: Transaction, number: int, unit_ids: Collection[int]) -> bool:
     """Return whether a round has crawled any of some units, or is crawling it."""
-    return any(
-        tx.value(
-            sa.select(
-                sa.exists().where(
-                    unit_rounds.c.round == number,
-                    unit_rounds.c.unit_id.in_(part),
-                    unit_rounds.c.state.in_(("granted", *OVER)),
-                )
-            )
-        )
-        for part in chunks(unit_ids)
-    )
+    c = unit_rounds.c
+    fetched = c.round == number, c.state.in_(("granted", *OVER))
+    return any(tx.exists(*fetched, c.unit_id.in_(part)) for part in chunks(unit_ids))
 
 
 def any_unfinished(tx: Transaction, number: int) -> bool:
     """Return whether a unit of a round is still to be crawled."""
-    return bool(
-        tx.value(
-            sa.select(
-                sa.exists().where(
-                    unit_rounds.c.round == number,
-                    unit_rounds.c.state.in_(("waiting", "granted")),
-                )
-            )
-        )
-    )
+    unfinished = unit_rounds.c.state.in_(("waiting", "granted"))
+    return tx.exists(unit_rounds.c.round == number, unfinished)
 
 
 def begun(tx: Transaction, number: int, unit_ids: Collection[int]) -> set[int]:
     """Return those of some units whose crawl in a round has begun, as they do not wait for it."""
-    found: set[int] = set()
-    for part in chunks(unit_ids):
-        found.update(
-            tx.values(
-                sa.select(unit_rounds.c.unit_id).where(
-                    unit_rounds.c.round == number,
-                    unit_rounds.c.unit_id.in_(part),
-                    unit_rounds.c.state.in_(("granted", *OVER)),
-                )
-            )
-        )
-    return found
+    c = unit_rounds.c
+    query = sa.select(c.unit_id).where(c.round == number, c.state.in_(("granted", *OVER)))
+    return set(tx.values_among(query, c.unit_id, unit_ids))
 
 
 def finished_by(tx: Transaction, number: int, agent_id: int) -> list[int]:
     """Return the units that an agent finished in a round."""
-    return tx.values(
-        sa.select(unit_rounds.c.unit_id)
-        .where(
-            unit_rounds.c.round == number,
-            unit_rounds.c.agent_id == agent_id,
-            unit_rounds.c.state == "finished",
-        )
-        .order_by(unit_rounds.c.unit_id)
-    )
+    c = unit_rounds.c
+    query = sa.select(c.unit_id).where(c.round == number, c.agent_id == agent_id)
+    return tx.values(query.where(c.state == "finished").order_by(c.unit_id))
 
 
 def finishers(tx: Transaction, number: int) -> dict[int, int]:
     """Return the agents that ended units of a round, and when each ended its last."""
-    rows = tx.execute(
-        sa.select(unit_rounds.c.agent_id, sa.func.max(unit_rounds.c.finished_ms).label("last_ms"))
-        .where(unit_rounds.c.round == number, unit_rounds.c.state.in_(OVER))
-        .group_by(unit_rounds.c.agent_id)
-    )
-    return {row.agent_id: row.last_ms for row in rows}
+    c = unit_rounds.c
+    query = sa.select(c.agent_id, sa.func.max(c.finished_ms)).group_by(c.agent_id)
+    return dict(tx.tuples(query.where(c.round == number, c.state.in_(OVER))))
 
 
 def failures_by_agent(tx: Transaction, number: int) -> list[tuple[int, str, int]]:
     """Return (agent, failure, units) of the units of a round that failed."""
-    rows = tx.execute(
-        sa.select(unit_rounds.c.agent_id, unit_rounds.c.failure, sa.func.count().label("n"))
-        .where(unit_rounds.c.round == number, unit_rounds.c.state == "failed")
-        .group_by(unit_rounds.c.agent_id, unit_rounds.c.failure)
-        .order_by(unit_rounds.c.agent_id, sa.desc("n"), unit_rounds.c.failure)
-    )
-    return [(row.agent_id, row.failure, row.n) for row in rows]
+    c, failed = unit_rounds.c, sa.func.count().label("n")
+    query = sa.select(c.agent_id, c.failure, failed).group_by(c.agent_id, c.failure)
+    failures = query.where(c.round == number, c.state == "failed")
+    return tx.tuples(failures.order_by(c.agent_id, failed.desc(), c.failure))
 
 
 def progress_of_agent(
     tx: Transaction, agent_id: int, numbers: Collection[int]
 ) -> list[tuple[int, str, int, int, int]]:
     """Return (round, state, units, pages, bytes) of an agent in some rounds."""
-    rows = tx.execute(
-        sa.select(
-            unit_rounds.c.round,
-            unit_rounds.c.state,
-            sa.func.count().label("held"),
-            sa.func.sum(unit_rounds.c.pages).label("pages"),
-            sa.func.sum(unit_rounds.c.bytes).label("size"),
-        )
-        .where(
-            unit_rounds.c.agent_id == agent_id,
-            unit_rounds.c.state.in_(STATES),  # all of them, for the index
-            unit_rounds.c.round.in_(numbers),
-        )
-        .group_by(unit_rounds.c.round, unit_rounds.c.state)
-    )
-    return [(r.round, r.state, r.held, int(r.pages), int(r.size)) for r in rows]
+    c = unit_rounds.c
+    every_state = c.state.in_(STATES)  # for the index
+    return _progress(tx, c.round, c.agent_id == agent_id, every_state, c.round.in_(numbers))
 
 
 def progress_by_agent(tx: Transaction, number: int) -> list[tuple[int, str, int, int, int]]:
     """Return (agent, state, units, pages, bytes) of a round."""
-    rows = tx.execute(
-        sa.select(
-            unit_rounds.c.agent_id,
-            unit_rounds.c.state,
-            sa.func.count().label("held"),
-            sa.func.sum(unit_rounds.c.pages).label("pages"),
-            sa.func.sum(unit_rounds.c.bytes).label("size"),
-        )
-        .where(unit_rounds.c.round == number)
-        .group_by(unit_rounds.c.agent_id, unit_rounds.c.state)
-        .order_by(unit_rounds.c.agent_id, unit_rounds.c.state)
-    )
-    return [(r.agent_id, r.state, r.held, int(r.pages), int(r.size)) for r in rows]
+    return _progress(tx, unit_rounds.c.agent_id, unit_rounds.c.round == number)
+
+
+def _progress(
+    tx: Transaction, by: sa.Column[int], *where: sa.ColumnElement[bool]
+) -> list[tuple[int, str, int, int, int]]:
+    """Return (by, state, units, pages, bytes) of units of rounds, in order."""
+    c = unit_rounds.c
+    query = sa.select(by, c.state, sa.func.count(), sa.func.sum(c.pages), sa.func.sum(c.bytes))
+    rows = tx.tuples(query.where(*where).group_by(by, c.state).order_by(by, c.state))
+    return [(key, state, held, int(pages), int(size)) for key, state, held, pages, size in rows]

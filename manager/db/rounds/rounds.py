@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import metadata, rounds
+from manager.db.transaction import Transaction, newest_first
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -66,10 +66,7 @@ def by_number(tx: Transaction, number: int) -> RoundRow | None:
 
 def newest(tx: Transaction, limit: int, before: int | None = None) -> list[RoundRow]:
     """Return rounds, newest first; before: of lesser numbers only."""
-    query = sa.select(*_COLUMNS).order_by(rounds.c.number.desc()).limit(limit)
-    if before is not None:
-        query = query.where(rounds.c.number < before)
-    return tx.rows(RoundRow, query)
+    return tx.rows(RoundRow, newest_first(sa.select(*_COLUMNS), rounds.c.number, limit, before))
 
 
 def last_number(tx: Transaction) -> int:

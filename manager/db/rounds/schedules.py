@@ -10,8 +10,8 @@ from typing import Any, Final, Generic, TypeVar
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import agents, collection_schedules, round_schedules
+from manager.db.transaction import Transaction
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -72,8 +72,7 @@ class Schedules(Generic[Row]):
 
     def add(self, tx: Transaction, **values: Any) -> Row:
         """Keep a schedule."""
-        query = self._table.insert().values(**values).returning(self._table.c.id)
-        made = self.by_id(tx, int(tx.execute(query).scalar_one()))
+        made = self.by_id(tx, tx.add(self._table, **values))
         assert made is not None, "it was added a moment ago"
         return made
 

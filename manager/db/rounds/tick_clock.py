@@ -6,8 +6,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import agents, clock, hosts, probe_orders
+from manager.db.transaction import Transaction
 
 __all__ = [
     "held_until",

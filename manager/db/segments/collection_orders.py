@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import agents, collection_orders
+from manager.db.transaction import Transaction, newest_first
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -68,8 +68,7 @@ _OPEN_ORDERS: Final = (
 
 def add_order(tx: Transaction, **values: Any) -> int:
     """Keep an order; return its number."""
-    query = collection_orders.insert().values(**values).returning(collection_orders.c.id)
-    return int(tx.execute(query).scalar_one())
+    return tx.add(collection_orders, **values)
 
 
 def order_by_id(tx: Transaction, number: int) -> OrderRow | None:
@@ -89,28 +88,15 @@ def update_order(tx: Transaction, number: int, **values: Any) -> None:
 
 def count_open(tx: Transaction) -> dict[int, int]:
     """Return how many orders agents have not answered, by their numbers; none: not in it."""
-    query = (
-        sa.select(collection_orders.c.agent_id, sa.func.count().label("held"))
-        .where(collection_orders.c.state == "open")
-        .group_by(collection_orders.c.agent_id)
-    )
-    return {row.agent_id: row.held for row in tx.execute(query)}
+    return tx.counts(collection_orders.c.agent_id, collection_orders.c.state == "open")
 
 
 def list_orders(
     tx: Transaction, *, agent: str = "", state: str = "", before: int | None = None, limit: int
 ) -> list[ListedOrder]:
     """Return orders, newest first, before a number."""
-    query = (
-        sa.select(collection_orders, agents.c.name.label("agent"))
-        .join(agents, agents.c.id == collection_orders.c.agent_id)
-        .order_by(collection_orders.c.id.desc())
-        .limit(limit)
+    query = sa.select(collection_orders, agents.c.name.label("agent")).join(
+        agents, agents.c.id == collection_orders.c.agent_id
     )
-    if agent:
-        query = query.where(agents.c.name == agent)
-    if state:
-        query = query.where(collection_orders.c.state == state)
-    if before is not None:
-        query = query.where(collection_orders.c.id < before)
-    return tx.rows(ListedOrder, query)
+    wanted = (agents.c.name, agent), (collection_orders.c.state, state)
+    return tx.rows(ListedOrder, newest_first(query, collection_orders.c.id, limit, before, *wanted))

@@ -7,9 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.segments.segments import ArrivalRow, SegmentRow
 from manager.db.tables import arrivals, file_problems, scrubs, segments
+from manager.db.transaction import Transaction, newest_first
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -52,7 +52,7 @@ class ScrubRow:
 @message_fields
 @frozen
 class ProblemRow:
-    """A kept file that is missing or damaged, as `tables.integrity` describes it."""
+    """A kept file that is missing or damaged, as `tables.archive` describes it."""
 
     id: int
     kind: str
@@ -79,7 +79,7 @@ def last_scrub(tx: Transaction, *, ended: bool = False) -> ScrubRow | None:
 
 def add_scrub(tx: Transaction, **values: Any) -> None:
     """Begin a pass, and forget all but the last ones."""
-    number = int(tx.value(scrubs.insert().values(**values).returning(scrubs.c.id)))
+    number = tx.add(scrubs, **values)
     tx.execute(scrubs.delete().where(scrubs.c.id < number - 100))
 
 
@@ -91,9 +91,7 @@ def update_scrub(tx: Transaction, number: int, **values: Any) -> None:
 def open_problems(tx: Transaction, limit: int, before: int | None = None) -> list[ProblemRow]:
     """Return files that are missing or damaged, the newest first, before a number."""
     query = sa.select(file_problems).where(file_problems.c.ended_ms.is_(None))
-    if before is not None:
-        query = query.where(file_problems.c.id < before)
-    return tx.rows(ProblemRow, query.order_by(file_problems.c.id.desc()).limit(limit))
+    return tx.rows(ProblemRow, newest_first(query, file_problems.c.id, limit, before))
 
 
 def problem_at(tx: Transaction, kind: str, place: str) -> ProblemRow | None:
@@ -136,13 +134,9 @@ def end_problem(tx: Transaction, kind: str, place: str, now_ms: int, answer: str
 
 def problems_of_segments(tx: Transaction, segment_ids: Collection[int]) -> list[ProblemRow]:
     """Return the open problems of some segments and their indexes."""
-    found: list[ProblemRow] = []
-    for part in chunks(segment_ids):
-        query = sa.select(file_problems).where(
-            file_problems.c.segment_id.in_(part), file_problems.c.ended_ms.is_(None)
-        )
-        found += tx.rows(ProblemRow, query.order_by(file_problems.c.id))
-    return found
+    c = file_problems.c
+    query = sa.select(file_problems).where(c.ended_ms.is_(None)).order_by(c.id)
+    return tx.rows_among(ProblemRow, query, c.segment_id, segment_ids)
 
 
 def segment_by_id(tx: Transaction, number: int) -> SegmentRow | None:

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.segments.segments import SegmentRow
 from manager.db.tables import agents, archive_jobs, releases, reports, segments, transfers
+from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
@@ -135,10 +135,7 @@ def transfer_keys(tx: Transaction) -> set[str]:
 
 def names_among(tx: Transaction, names: Collection[str]) -> set[str]:
     """Return those of some names that are, or were, names of segments."""
-    found: set[str] = set()
-    for part in chunks(names):
-        found.update(tx.values(sa.select(segments.c.name).where(segments.c.name.in_(part))))
-    return found
+    return set(tx.values_among(sa.select(segments.c.name), segments.c.name, names))
 
 
 def agent_ids(tx: Transaction) -> set[int]:

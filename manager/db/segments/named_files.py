@@ -8,8 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import archive_jobs, releases, reports, segments, transfers
+from manager.db.transaction import Transaction
 
 __all__ = [
     "FileState",
@@ -72,12 +72,9 @@ def _states(
     needed: Any,
     which: sa.ColumnElement[bool] | None = None,
 ) -> dict[Any, FileState]:
+    query = sa.select(column, needed).where(sa.true() if which is None else which)
     found: dict[Any, FileState] = {}
-    for part in chunks(names):
-        rows: Iterable[Any] = tx.execute(
-            sa.select(column, needed).where(column.in_(part), sa.true() if which is None else which)
-        )
-        for name, is_needed in rows:
-            if is_needed or name not in found:
-                found[name] = FileState.NAMED if is_needed else FileState.ENDED
+    for name, is_needed in tx.among(query, column, names):
+        if is_needed or name not in found:
+            found[name] = FileState.NAMED if is_needed else FileState.ENDED
     return found

@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
 from manager.db.tables import archive_changes, arrivals, hosts, segment_hosts, segments
+from manager.db.transaction import Transaction, chunks
 from shared.archive.segment_facts import CaptureCounts, HostShare, SegmentFacts
 from shared.frozen import frozen, values_of
 
@@ -83,12 +83,12 @@ def arrival_by_name(tx: Transaction, agent_id: int, name: str) -> ArrivalRow | N
 
 def add_arrival(tx: Transaction, arrival: NewArrival) -> int:
     """Keep an arrival; return its number."""
-    return int(tx.value(arrivals.insert().values(**values_of(arrival)).returning(arrivals.c.id)))
+    return tx.add(arrivals, **values_of(arrival))
 
 
 def add_segment(tx: Transaction, segment: NewSegment, shares: Mapping[str, HostShare]) -> int:
     """Keep a segment and what it holds of the hosts that are known; return its number."""
-    number = int(tx.value(segments.insert().values(**values_of(segment)).returning(segments.c.id)))
+    number = tx.add(segments, **values_of(segment))
     for part in chunks(shares):
         rows = tx.execute(sa.select(hosts.c.id, hosts.c.key).where(hosts.c.key.in_(part)))
         tx.insert(
@@ -147,9 +147,9 @@ def public_segments(
             wanted.append(column >= least)
         if most is not None:
             wanted.append(column < most)
-    count = tx.value(sa.select(sa.func.count()).select_from(segments).where(*wanted))
     query = sa.select(segments).where(*wanted, segments.c.id > after_id).order_by(segments.c.id)
-    return int(count), tx.rows(SegmentRow, query.limit(limit).offset(offset))
+    page = tx.rows(SegmentRow, query.limit(limit).offset(offset))
+    return tx.count(segments, *wanted), page
 
 
 def segments_of_arrival(tx: Transaction, arrival_id: int) -> list[SegmentRow]:
@@ -170,9 +170,4 @@ def add_change(tx: Transaction, now_ms: int, what: str, changed: Sequence[tuple[
 def excluded_keys(tx: Transaction, keys: Collection[str] | None = None) -> set[str]:
     """Return the keys of excluded hosts: all, or those among some."""
     query = sa.select(hosts.c.key).where(hosts.c.excluded_ms.is_not(None))
-    if keys is None:
-        return set(tx.values(query))
-    found: set[str] = set()
-    for part in chunks(keys):
-        found.update(tx.values(query.where(hosts.c.key.in_(part))))
-    return found
+    return set(tx.values(query) if keys is None else tx.values_among(query, hosts.c.key, keys))

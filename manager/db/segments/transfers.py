@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import agents, transfers
+from manager.db.transaction import Transaction, newest_first
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -80,9 +80,7 @@ class ListedTransfer(_Transfer):
 
 def add(tx: Transaction, **values: Any) -> TransferRow:
     """Begin a transfer."""
-    query = transfers.insert().values(**values).returning(transfers.c.id)
-    number = int(tx.execute(query).scalar_one())
-    found = tx.row(TransferRow, sa.select(transfers).where(transfers.c.id == number))
+    found = by_id(tx, tx.add(transfers, **values))
     assert found is not None, "it was added a moment ago"
     return found
 
@@ -99,35 +97,23 @@ def by_id(tx: Transaction, number: int) -> TransferRow | None:
 
 def accepted_name(tx: Transaction, agent_id: int, filename: str) -> TransferRow | None:
     """Return an accepted file of an agent by its name."""
-    query = sa.select(transfers).where(
-        transfers.c.agent_id == agent_id,
-        transfers.c.filename == filename,
-        transfers.c.state == "accepted",
-    )
-    return tx.row(TransferRow, query.limit(1))
+    c = transfers.c
+    query = sa.select(transfers).where(c.agent_id == agent_id, c.filename == filename)
+    return tx.row(TransferRow, query.where(c.state == "accepted").limit(1))
 
 
 def same_file(tx: Transaction, agent_id: int, filename: str, sha256: str) -> TransferRow | None:
     """Return the agent's newest transfer of this very file that is open or was settled."""
-    query = (
-        sa.select(transfers)
-        .where(
-            transfers.c.agent_id == agent_id,
-            transfers.c.sha256 == sha256,
-            transfers.c.filename == filename,
-            transfers.c.state.in_((*OPEN, "accepted", "quarantined")),
-        )
-        .order_by(transfers.c.id.desc())
-    )
-    return tx.row(TransferRow, query.limit(1))
+    c = transfers.c
+    this = c.agent_id == agent_id, c.sha256 == sha256, c.filename == filename
+    settled = c.state.in_((*OPEN, "accepted", "quarantined"))
+    query = sa.select(transfers).where(*this, settled)
+    return tx.row(TransferRow, query.order_by(c.id.desc()).limit(1))
 
 
 def open_of(tx: Transaction, agent_id: int) -> int:
     """Return how many transfers of an agent wait for bytes."""
-    query = sa.select(sa.func.count()).where(
-        transfers.c.agent_id == agent_id, transfers.c.state == "receiving"
-    )
-    return int(tx.value(query) or 0)
+    return tx.count(transfers, transfers.c.agent_id == agent_id, transfers.c.state == "receiving")
 
 
 def bytes_outstanding(tx: Transaction) -> int:
@@ -159,20 +145,16 @@ def received(tx: Transaction, now_ms: int, limit: int) -> list[TransferRow]:
 
 def quiet_since(tx: Transaction, before_ms: int) -> list[TransferRow]:
     """Return open transfers to which nothing came since a moment."""
-    query = sa.select(transfers).where(
-        transfers.c.state == "receiving", transfers.c.changed_ms < before_ms
-    )
-    return tx.rows(TransferRow, query.order_by(transfers.c.id))
+    c = transfers.c
+    query = sa.select(transfers).where(c.state == "receiving", c.changed_ms < before_ms)
+    return tx.rows(TransferRow, query.order_by(c.id))
 
 
 def due_pulls(tx: Transaction, now_ms: int) -> list[TransferRow]:
     """Return files that are to be fetched now."""
-    query = sa.select(transfers).where(
-        transfers.c.state == "receiving",
-        transfers.c.way == "pull",
-        _is_time(now_ms),
-    )
-    return tx.rows(TransferRow, query.order_by(transfers.c.next_try_ms, transfers.c.id))
+    c = transfers.c
+    query = sa.select(transfers).where(c.state == "receiving", c.way == "pull", _is_time(now_ms))
+    return tx.rows(TransferRow, query.order_by(c.next_try_ms, c.id))
 
 
 def _is_time(now_ms: int) -> sa.ColumnElement[bool]:
@@ -197,19 +179,11 @@ def list_transfers(
     tx: Transaction, *, agent: str = "", state: str = "", before: int | None = None, limit: int
 ) -> list[ListedTransfer]:
     """Return transfers, newest first; before: only those with a smaller number."""
-    query = (
-        sa.select(transfers, agents.c.name.label("agent"))
-        .join(agents, agents.c.id == transfers.c.agent_id)
-        .order_by(transfers.c.id.desc())
-        .limit(limit)
+    query = sa.select(transfers, agents.c.name.label("agent")).join(
+        agents, agents.c.id == transfers.c.agent_id
     )
-    if agent:
-        query = query.where(agents.c.name == agent)
-    if state:
-        query = query.where(transfers.c.state == state)
-    if before is not None:
-        query = query.where(transfers.c.id < before)
-    return tx.rows(ListedTransfer, query)
+    wanted = (agents.c.name, agent), (transfers.c.state, state)
+    return tx.rows(ListedTransfer, newest_first(query, transfers.c.id, limit, before, *wanted))
 
 
 def received_keys(tx: Transaction) -> list[str]:

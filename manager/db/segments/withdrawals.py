@@ -6,8 +6,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
 from manager.db.tables import holdings, hosts, rights, units, withdrawals
+from manager.db.transaction import Transaction
 
 __all__ = ["add", "newest", "of_agent"]
 

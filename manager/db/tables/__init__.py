@@ -1,18 +1,20 @@
 """Tables by subject. Every time is an integer: milliseconds since 1970, UTC.
 
-`archive` segments and their hosts; `clients` third parties and their downloads; `managers` the
-managers themselves, and alerts; `people` users, sessions, tokens, audit; `fleet` agents, join
-tokens, the clock; `fleet_rules` rules for all agents; `hosts` hosts, units, addresses, start pages;
-`pins` people's decisions about owners; `work` assignments, rights, probe orders, distances;
-`refetches` pages that are fetched again; `rounds` rounds, plans, the units of a round; `records`
-reports and the sums made from them; `collection` segments that agents send, and schedules;
-`releases` versions of the agent; `integrity` missing and damaged files.
+`archive` segments and their hosts, missing and damaged files; `clients` third parties and their
+downloads; `managers` the managers themselves, and alerts; `people` users, sessions, tokens, audit;
+`fleet` agents, join tokens, rules for all agents, the clock; `hosts` hosts, units, addresses, start
+pages; `work` assignments, people's decisions about owners, rights, probe orders, distances;
+`rounds` rounds, plans, the units of a round; `records` reports, the sums made from them, and pages
+that are fetched again; `collection` segments that agents send, and schedules; `releases` versions
+of the agent.
 Invariants that the database itself holds are constraints; the rest is in `consistency_checks`.
 """
 
 from manager.db.tables.archive import (
     archive_changes,
     arrivals,
+    file_problems,
+    scrubs,
     segment_hosts,
     segments,
     withdrawals,
@@ -27,10 +29,8 @@ from manager.db.tables.clients import (
 )
 from manager.db.tables.collection import collection_orders, collection_schedules, transfers
 from manager.db.tables.columns import metadata
-from manager.db.tables.fleet import agents, clock, join_tokens
-from manager.db.tables.fleet_rules import blocked_urls, fleet_limits
+from manager.db.tables.fleet import agents, blocked_urls, clock, fleet_limits, join_tokens
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
-from manager.db.tables.integrity import file_problems, scrubs
 from manager.db.tables.managers import (
     alert_silences,
     alerts_told,
@@ -40,9 +40,14 @@ from manager.db.tables.managers import (
     managers,
 )
 from manager.db.tables.people import api_tokens, audit, login_failures, sessions, users
-from manager.db.tables.pins import bans, pins
-from manager.db.tables.records import activity, directory_sums, host_sums, reports
-from manager.db.tables.refetches import refetch_orders, refetch_pages
+from manager.db.tables.records import (
+    activity,
+    directory_sums,
+    host_sums,
+    refetch_orders,
+    refetch_pages,
+    reports,
+)
 from manager.db.tables.releases import (
     agent_releases,
     release_metadata,
@@ -60,10 +65,12 @@ from manager.db.tables.rounds import (
 )
 from manager.db.tables.work import (
     assignments,
+    bans,
     distance_model,
     distances,
     holdings,
     host_rests,
+    pins,
     probe_orders,
     rights,
 )

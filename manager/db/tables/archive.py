@@ -1,4 +1,4 @@
-"""Tables of the archive: arrivals, segments, hosts in segments, changes."""
+"""Arrivals, segments, hosts in segments, changes, and the verification of the kept files."""
 
 from __future__ import annotations
 
@@ -6,9 +6,27 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    retired,
+    text,
+)
 
-__all__ = ["archive_changes", "arrivals", "segment_hosts", "segments", "withdrawals"]
+__all__ = [
+    "archive_changes",
+    "arrivals",
+    "file_problems",
+    "scrubs",
+    "segment_hosts",
+    "segments",
+    "withdrawals",
+]
 
 # Files that agents sent and that were taken, as they came: a repeat is known by its digest.
 arrivals: Final = sa.Table(
@@ -95,4 +113,42 @@ withdrawals: Final = sa.Table(
     identity(),
     sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), nullable=False),
     moment("at_ms", required=True),
+)
+
+# Passes over all kept files. A restarted manager continues after the cursor.
+scrubs: Final = sa.Table(
+    "scrubs",
+    metadata,
+    identity(),
+    moment("begun_ms", required=True),
+    moment("ended_ms"),
+    retired("asked_by", sa.Text()),
+    text("cursor"),  # KIND:ID of the last row whose files were read
+    count("total_files"),
+    count("total_bytes"),
+    count("files"),
+    count("bytes"),
+    count("problems"),
+)
+
+# Kept files that are missing or damaged, one row each; ended_ms: it is whole again, or not needed.
+file_problems: Final = sa.Table(
+    "file_problems",
+    metadata,
+    identity(),
+    text("kind"),
+    text("place"),  # its path below the kept files, or its key in the object store
+    text("subject"),  # the name by which people know it
+    text("problem"),
+    message("detail"),
+    sa.Column("segment_id", Whole, sa.ForeignKey("segments.id")),
+    moment("found_ms", required=True),
+    moment("seen_ms", required=True),
+    sa.Column("order_id", Whole),  # by which its agent was asked for it
+    moment("asked_ms"),
+    text("answer"),  # a word: why the agent cannot be asked, or the result
+    moment("ended_ms"),
+    sa.UniqueConstraint("kind", "place"),
+    sa.Index(None, "ended_ms"),
+    sa.Index(None, "segment_id"),
 )

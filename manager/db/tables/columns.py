@@ -18,6 +18,8 @@ __all__ = [
     "metadata",
     "moment",
     "one_of",
+    "only_row",
+    "partial_index",
     "retired",
     "text",
 ]
@@ -103,3 +105,17 @@ def one_of(name: str, *values: str) -> sa.CheckConstraint:
     """Return the constraint that a text column holds one of some words."""
     words = ", ".join(f"'{value}'" for value in values)
     return sa.CheckConstraint(f"{name} IN ({words})", name=name)
+
+
+def only_row() -> tuple[sa.Column[int], sa.CheckConstraint]:
+    """Return the key of a table that has one row at most: 1."""
+    one = sa.CheckConstraint("id = 1", name="one_row")
+    return sa.Column("id", sa.Integer(), primary_key=True), one
+
+
+def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> sa.Index:
+    """Return an index of those rows for which a condition in SQL holds, on either database."""
+    condition = sa.text(where)
+    return sa.Index(
+        name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition
+    )

@@ -1,4 +1,4 @@
-"""Agents and how they join; the clock."""
+"""Agents and how they join, rules for all of them, and the clock."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    only_row,
+    partial_index,
     retired,
     text,
 )
 
-__all__ = ["agents", "clock", "join_tokens"]
+__all__ = ["agents", "blocked_urls", "clock", "fleet_limits", "join_tokens"]
 
 join_tokens: Final = sa.Table(
     "join_tokens",
@@ -118,18 +120,13 @@ agents: Final = sa.Table(
     count("discovered_day"),
     count("discovered"),
     one_of("kind", "sync", "plain"),
-    sa.Index(
-        "ix_agents_doubts",
-        "id",
-        sqlite_where=sa.text("doubts <> ''"),
-        postgresql_where=sa.text("doubts <> ''"),
-    ),
+    partial_index("ix_agents_doubts", "id", where="doubts <> ''"),
 )
 
 clock: Final = sa.Table(
     "clock",
     metadata,
-    sa.Column("id", sa.Integer(), primary_key=True),
+    *only_row(),
     moment("last_tick_ms"),
     count("ticks"),
     count("epoch"),  # of the leader whose tick that was
@@ -137,5 +134,27 @@ clock: Final = sa.Table(
     count("held_until_ms"),  # after a restore no rights are given out before
     retired("quiet_until_ms"),
     count("watched_report"),  # the newest report by which agents were judged
-    sa.CheckConstraint("id = 1", name="one_row"),
+)
+
+# Lines of the block list, as history: one that was removed keeps its row.
+blocked_urls: Final = sa.Table(
+    "blocked_urls",
+    metadata,
+    identity(),
+    text("pattern"),  # RE2, anywhere in a URL
+    text("reason"),
+    text("added_by"),
+    moment("added_ms", required=True),
+    text("removed_by"),
+    moment("removed_ms"),
+)
+
+# One row at most; NULL: no wish, each site goes by its own settings.
+fleet_limits: Final = sa.Table(
+    "fleet_limits",
+    metadata,
+    *only_row(),
+    sa.Column("interval_s", sa.Float()),
+    sa.Column("parallel_hosts", Whole),
+    sa.Column("bytes_per_s", Whole),
 )

@@ -14,6 +14,7 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    partial_index,
     text,
 )
 
@@ -50,24 +51,9 @@ hosts: Final = sa.Table(
     sa.Index("ix_hosts_reversed_key", "reversed_key", "id"),
     sa.Index(None, "group_id"),
     sa.Index(None, "resolve_after_ms"),
-    sa.Index(
-        "ix_hosts_unresolved",
-        "id",
-        sqlite_where=sa.text("resolve_failure <> ''"),
-        postgresql_where=sa.text("resolve_failure <> ''"),
-    ),
-    sa.Index(
-        "ix_hosts_excluded",
-        "id",
-        sqlite_where=sa.text("excluded_ms IS NOT NULL"),
-        postgresql_where=sa.text("excluded_ms IS NOT NULL"),
-    ),
-    sa.Index(
-        "ix_hosts_shared",
-        "id",
-        sqlite_where=sa.text("shared_interval_ms IS NOT NULL"),
-        postgresql_where=sa.text("shared_interval_ms IS NOT NULL"),
-    ),
+    partial_index("ix_hosts_unresolved", "id", where="resolve_failure <> ''"),
+    partial_index("ix_hosts_excluded", "id", where="excluded_ms IS NOT NULL"),
+    partial_index("ix_hosts_shared", "id", where="shared_interval_ms IS NOT NULL"),
 )
 
 host_addresses: Final = sa.Table(
@@ -101,12 +87,7 @@ units: Final = sa.Table(
     sa.Index("ix_units_state_id", "state", "id", "path", "host_id"),
     sa.Index("ix_units_volume", "volume_kb", "id", "path", "host_id"),
     sa.Index("ix_units_pages", "pages", "id", "path", "host_id"),
-    sa.Index(
-        "ix_units_pieces",
-        "id",
-        sqlite_where=sa.text("path <> '/'"),
-        postgresql_where=sa.text("path <> '/'"),
-    ),
+    partial_index("ix_units_pieces", "id", where="path <> '/'"),
 )
 
 start_pages: Final = sa.Table(

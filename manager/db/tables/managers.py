@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import count, identity, message, metadata, moment, text
+from manager.db.tables.columns import count, identity, message, metadata, moment, only_row, text
 
 __all__ = ["alert_silences", "alerts_told", "installation", "leader", "lease_stamps", "managers"]
 
@@ -14,10 +14,9 @@ __all__ = ["alert_silences", "alerts_told", "installation", "leader", "lease_sta
 installation: Final = sa.Table(
     "installation",
     metadata,
-    sa.Column("id", sa.Integer(), primary_key=True),
+    *only_row(),
     text("uuid"),
     moment("created_ms", required=True),
-    sa.CheckConstraint("id = 1", name="one_row"),
 )
 
 managers: Final = sa.Table(
@@ -35,11 +34,10 @@ managers: Final = sa.Table(
 leader: Final = sa.Table(
     "leader",
     metadata,
-    sa.Column("id", sa.Integer(), primary_key=True),
+    *only_row(),
     text("holder"),  # the name of a manager; empty: none
     count("epoch"),  # rises with each change of the holder, and never falls
     moment("since_ms"),
-    sa.CheckConstraint("id = 1", name="one_row"),
 )
 
 # Stamps of the last signs of life on the lease of the files; a copy of the database lacks newer.

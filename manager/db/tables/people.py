@@ -14,6 +14,7 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    partial_index,
     text,
 )
 
@@ -91,17 +92,7 @@ audit: Final = sa.Table(
         postgresql_where=sa.text("alert"),
     ),
     # Sent alerts: few of many rows, and none for months without problems.
-    sa.Index(
-        "ix_audit_told",
-        "id",
-        sqlite_where=sa.text("substr(action, 1, 6) = 'alert.'"),
-        postgresql_where=sa.text("substr(action, 1, 6) = 'alert.'"),
-    ),
+    partial_index("ix_audit_told", "id", where="substr(action, 1, 6) = 'alert.'"),
     # When the last backup was made is asked each minute.
-    sa.Index(
-        "ix_audit_backups",
-        "id",
-        sqlite_where=sa.text("action = 'manager.backup'"),
-        postgresql_where=sa.text("action = 'manager.backup'"),
-    ),
+    partial_index("ix_audit_backups", "id", where="action = 'manager.backup'"),
 )

@@ -1,4 +1,4 @@
-"""Reports of agents, and the sums made from their lines."""
+"""Reports of agents, the sums made from their lines, and pages that are fetched again."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
 
-__all__ = ["activity", "directory_sums", "host_sums", "reports"]
+__all__ = ["activity", "directory_sums", "host_sums", "refetch_orders", "refetch_pages", "reports"]
 
 reports: Final = sa.Table(
     "reports",
@@ -91,4 +100,45 @@ activity: Final = sa.Table(
     count("pages"),
     count("errors"),
     count("bytes"),
+)
+
+# drawn: as its log came, at random; of an agent's pages those with the lowest ranks are kept.
+# open: another agent is to fetch it. closed: compared, or no agent could fetch it.
+refetch_pages: Final = sa.Table(
+    "refetch_pages",
+    metadata,
+    identity(),
+    count("round"),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),  # who crawled it
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), nullable=False),
+    text("url"),
+    count("rank"),
+    sa.Column("status", Whole),  # as that agent logged it; NULL: no answer
+    count("response_bytes"),
+    text("state"),
+    one_of("state", "drawn", "open", "closed"),
+    sa.UniqueConstraint("round", "agent_id", "url"),
+    sa.Index(None, "state", "round"),
+    sa.Index(None, "unit_id"),
+)
+
+# waiting -> granted -> finished (the agent says so) -> done (its log came); or failed.
+refetch_orders: Final = sa.Table(
+    "refetch_orders",
+    metadata,
+    identity(),
+    sa.Column("page_id", Whole, sa.ForeignKey("refetch_pages.id"), nullable=False),
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), nullable=False),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),  # who fetches it
+    text("state"),
+    moment("ordered_ms", required=True),
+    moment("granted_ms"),
+    moment("finished_ms"),
+    sa.Column("status", Whole),
+    count("response_bytes"),
+    message("reason"),
+    one_of("state", "waiting", "granted", "finished", "done", "failed"),
+    sa.UniqueConstraint("page_id", "agent_id"),
+    sa.Index(None, "agent_id", "state", "unit_id"),
+    sa.Index(None, "unit_id", "state"),
 )

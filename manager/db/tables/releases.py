@@ -14,6 +14,7 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    only_row,
     text,
 )
 
@@ -51,9 +52,8 @@ release_metadata: Final = sa.Table(
 release_policy: Final = sa.Table(
     "release_policy",
     metadata,
-    sa.Column("id", sa.Integer(), primary_key=True),
+    *only_row(),
     text("minimum"),  # agents below it get no permit; empty: every version does
-    sa.CheckConstraint("id = 1", name="one_row"),
 )
 
 agent_releases: Final = sa.Table(

@@ -15,18 +15,12 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    partial_index,
     retired,
     text,
 )
 
-__all__ = [
-    "plan_moves",
-    "plans",
-    "round_link_kinds",
-    "round_schedules",
-    "rounds",
-    "unit_rounds",
-]
+__all__ = ["plan_moves", "plans", "round_link_kinds", "round_schedules", "rounds", "unit_rounds"]
 
 rounds: Final = sa.Table(
     "rounds",
@@ -73,13 +67,7 @@ unit_rounds: Final = sa.Table(
     text("failure"),  # by which it failed, a code (`shared.host_failures`)
     one_of("state", "waiting", "granted", "finished", "cancelled", "failed"),
     sa.Index(None, "round", "state"),
-    sa.Index(
-        "ix_unit_rounds_quiet",
-        "round",
-        "unit_id",
-        sqlite_where=sa.text("quiet_ms IS NOT NULL"),
-        postgresql_where=sa.text("quiet_ms IS NOT NULL"),
-    ),
+    partial_index("ix_unit_rounds_quiet", "round", "unit_id", where="quiet_ms IS NOT NULL"),
     sa.Index(None, "agent_id", "state", "round", "unit_id"),
     sa.Index(None, "unit_id"),
 )

@@ -1,4 +1,4 @@
-"""Tables of assignments, rights, probe orders and distances."""
+"""Assignments, pins and bans, rights, probe orders and distances."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    only_row,
+    partial_index,
     retired,
     text,
 )
 
 __all__ = [
     "assignments",
+    "bans",
     "distance_model",
     "distances",
     "holdings",
     "host_rests",
+    "pins",
     "probe_orders",
     "rights",
 ]
@@ -52,20 +56,8 @@ assignments: Final = sa.Table(
     message("reason_opened"),
     message("reason_closed"),
     sa.Column("plan_id", Whole),
-    sa.Index(
-        "uq_assignments_open",
-        "unit_id",
-        unique=True,
-        sqlite_where=sa.text("until_ms IS NULL"),
-        postgresql_where=sa.text("until_ms IS NULL"),
-    ),
-    sa.Index(
-        "ix_assignments_open_agent",
-        "agent_id",
-        "unit_id",
-        sqlite_where=sa.text("until_ms IS NULL"),
-        postgresql_where=sa.text("until_ms IS NULL"),
-    ),
+    partial_index("uq_assignments_open", "unit_id", unique=True, where="until_ms IS NULL"),
+    partial_index("ix_assignments_open_agent", "agent_id", "unit_id", where="until_ms IS NULL"),
     sa.UniqueConstraint("unit_id", "epoch"),
 )
 
@@ -91,12 +83,7 @@ rights: Final = sa.Table(
     # The order of a list, so that its next page is found and not sorted out.
     sa.Index("ix_rights_listed", "agent_id", "max_transfer", "unit_id"),
     # Each sync asks whether there are any; few are, for minutes.
-    sa.Index(
-        "ix_rights_withdrawn",
-        "agent_id",
-        sqlite_where=sa.text("withdrawn_generation IS NOT NULL"),
-        postgresql_where=sa.text("withdrawn_generation IS NOT NULL"),
-    ),
+    partial_index("ix_rights_withdrawn", "agent_id", where="withdrawn_generation IS NOT NULL"),
 )
 
 # Rights that ended: what an agent held when, which its logs are judged by.
@@ -161,12 +148,7 @@ distances: Final = sa.Table(
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "agent_id", "measured_ms"),
     sa.Index(None, "measured_ms"),
-    sa.Index(
-        "ix_distances_unreachable",
-        "agent_id",
-        sqlite_where=sa.text("ms_per_kb IS NULL"),
-        postgresql_where=sa.text("ms_per_kb IS NULL"),
-    ),
+    partial_index("ix_distances_unreachable", "agent_id", where="ms_per_kb IS NULL"),
 )
 
 # What a host that agents share told one of them (429, 503, Retry-After): they all rest.
@@ -185,11 +167,32 @@ host_rests: Final = sa.Table(
 distance_model: Final = sa.Table(
     "distance_model",
     metadata,
-    sa.Column("id", sa.Integer(), primary_key=True),
+    *only_row(),
     moment("made_ms", required=True),
     count("report_id"),  # the newest that it knows of
     count("probes"),
     sa.Column("noise", sa.Float(), nullable=False),
     text("agents"),  # JSON: agent to level and loadings
-    sa.CheckConstraint("id = 1", name="one_row"),
+)
+
+pins: Final = sa.Table(
+    "pins",
+    metadata,
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), primary_key=True, autoincrement=False),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),
+    message("reason"),  # what a person wrote, or ours
+    text("made_by"),
+    moment("made_ms", required=True),
+    sa.Index(None, "agent_id", "unit_id"),
+)
+
+bans: Final = sa.Table(
+    "bans",
+    metadata,
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), primary_key=True),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), primary_key=True),
+    text("reason"),
+    text("made_by"),
+    moment("made_ms", required=True),
+    sa.Index(None, "agent_id", "host_id"),
 )

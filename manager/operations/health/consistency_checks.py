@@ -64,9 +64,8 @@ def check(db: Database, file_exists: FilesExist | None = None) -> list[Inconsist
     """
     findings: list[Inconsistency] = []
     with db.read() as tx:
-        for name, ask in consistency_checks.QUESTIONS.items():
-            problem = Message(f"consistency.{name}")
-            findings += [Inconsistency(problem, subject) for subject in ask(tx)]
+        for name, subject in consistency_checks.contradictions(tx):
+            findings.append(Inconsistency(Message(f"consistency.{name}"), subject))
     if file_exists is not None:
         findings += _missing_files(db, file_exists)
     return findings[:FINDINGS_MOST]

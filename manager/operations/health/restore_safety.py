@@ -90,7 +90,7 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
     leadership.vacate(tx)
     users.end_sessions(tx)
     api_tokens.revoke_all(tx, now_ms)  # one that was revoked since would open again
-    join_tokens.expire_all(tx, now_ms)
+    join_tokens.expire(tx, now_ms)
     transfers.expire_receiving(tx, now_ms, Message("general.manager_restored"))
     selection_jobs.lose_results(tx, Message("archive.manager_restored"))
     note(

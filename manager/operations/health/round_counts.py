@@ -49,7 +49,7 @@ def hosts_without_address(db: Database) -> dict[str, int]:
 
 def _without_address(tx: Transaction) -> dict[str, int]:
     found: Counter[str] = Counter()
-    for resolution, failure, count in addresses.failed_counts(tx):
+    for resolution, failure, count in addresses.name_counts(tx, failed=True):
         if resolution == "failed":
             found[failure] += count
     return dict(found.most_common())

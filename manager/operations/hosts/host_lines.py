@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction
 from manager.db.hosts import host_shares, hosts, pieces
 from manager.db.hosts import start_pages as starting
 from manager.db.hosts.hosts import NewHost
 from manager.db.hosts.start_pages import NewStartPage
 from manager.db.rounds import rounds
+from manager.db.transaction import chunks
 from manager.operations.hosts.found_urls import FoundUrl, parse_found
 from manager.operations.hosts.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
 from shared.errors import PrsmError

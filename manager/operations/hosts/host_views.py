@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from manager.db.engine import Database, chunks
+from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.hosts import addresses, directories, host_views, hosts
 from manager.db.hosts import start_pages as starting
@@ -23,6 +23,7 @@ from manager.db.ownership.rights import RightRow
 from manager.db.planning import probes
 from manager.db.planning.probes import OrderRow
 from manager.db.sorted_rows import check_sort
+from manager.db.transaction import chunks
 from manager.operations.hosts.idle_hosts import host_named
 from manager.operations.hosts.typed_hosts import reversed_domain, typed_host
 from manager.operations.ownership.pins import Pin, pins_shown

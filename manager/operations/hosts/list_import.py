@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.hosts import hosts
 from manager.db.ownership import pins
+from manager.db.transaction import chunks
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.host_lines import Tally, batches, parsed, store

@@ -11,9 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database
 from manager.db.hosts import addresses
 from manager.db.hosts.addresses import NameRow
+from manager.db.transaction import Transaction, chunks
 from manager.errors import ConflictError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts
 from manager.db.planning import probe_coverage
 from manager.db.planning.probe_coverage import OrderState
+from manager.db.transaction import chunks
 from manager.errors import NotFoundError
 from manager.message_fields import message_fields
 from manager.operations.hosts.host_views import HostFilter, HostLine, every_host, list_hosts

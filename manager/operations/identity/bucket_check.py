@@ -9,7 +9,7 @@ import threading
 from typing import Final
 
 from manager.errors import PrsmError
-from manager.store.owner_marks import MARK, BucketLocation, Mark
+from manager.store.owner_marks import MARK, Mark
 from manager.store.segments.object_store import ObjectStore
 from shared.frozen import frozen
 from shared.messages import Message
@@ -33,7 +33,7 @@ class BucketQuestion:
 
     def __init__(self, store: ObjectStore, answer_s: float = ANSWER_S) -> None:
         """answer_s: how long an answer is waited for."""
-        self._location = BucketLocation(store)
+        self._store = store
         self._answer_s = answer_s
         self._asking: threading.Thread | None = None
         self._found = BucketAnswer()
@@ -50,7 +50,7 @@ class BucketQuestion:
 
     def _read(self) -> None:
         try:
-            data = self._location.read(MARK)
+            data = self._store.read_mark(MARK)
             self._found = BucketAnswer(None if data is None else Mark.decoded(data))
         except PrsmError as error:
             self._found = BucketAnswer(why=error.message)

@@ -23,7 +23,6 @@ from manager.operations.identity.file_marks import mark_files
 from manager.operations.identity.installation import InstallationError, MarkedFiles, installation_id
 from manager.operations.machine_conditions import Condition
 from manager.store import StoreError
-from manager.store.owner_marks import BucketLocation
 from manager.store.segments.object_store import ObjectStore
 from shared.messages import Message
 
@@ -98,11 +97,10 @@ class BucketGate:
 
     def _check(self, store: ObjectStore, lease: FileLease) -> bool:
         """Open the gate where the bucket is of this installation; return whether it is."""
-        location = BucketLocation(store)
         with store.opened_for_check():
             try:
-                mark_files(self._db, self._files, self._now_ms(), [location])
-                lease.claim([location])
+                mark_files(self._db, self._files, self._now_ms(), [store])
+                lease.claim([store])
             except InstallationError as error:
                 self._shut(BucketState.FOREIGN, error.message)
                 return False

@@ -117,7 +117,7 @@ def revoke_join_token(db: Database, name: str, actor: Actor, now_ms: int) -> Non
     `agents.retire`.
     """
     with db.write() as tx:
-        if not join_tokens.expire(tx, name, now_ms):
+        if not join_tokens.expire(tx, now_ms, name):
             raise NotFoundError("identity.no_join_token", agent=name[:64], see="agents tokens")
         note(tx, now_ms, actor, REVOKED, name)
 

@@ -125,10 +125,10 @@ class FileLease:
         for location in self._files.locations():
             found = self._read(location)
             if found is not None and found.manager == self._mine.manager:
-                location.remove(LEASE)
+                location.remove_mark(LEASE)
 
     def _read(self, location: StorageLocation) -> Lease | None:
-        data = location.read(LEASE)
+        data = location.read_mark(LEASE)
         return None if data is None else Lease.decoded(data)
 
     def _is_ours(self, found: Lease) -> bool:
@@ -155,7 +155,7 @@ class FileLease:
         beat = self._mine.beat + 1
         self._mine = replace(self._mine, beat=beat, at_ms=self._now_ms(), stamp=stamp)
         try:
-            location.write(LEASE, self._mine.encoded())
+            location.write_mark(LEASE, self._mine.encoded())
         except StoreFullError as error:  # agents must hear of a full disk, so it serves
             _log.warning(
                 "%s: the lease on the files could not be written: %s", location.shown, error

@@ -128,7 +128,7 @@ def _refuse_nested(layout: Layout, here: str) -> None:
     folder = layout.kept.resolve()
     for above in folder.parents:
         location = FolderLocation(above)
-        data = location.read(MARK)
+        data = location.read_mark(MARK)
         mark = None if data is None else Mark.decoded(data)
         if mark is None or mark.installation == here:
             continue
@@ -155,7 +155,7 @@ def take_id_again(db: Database, files: MarkedFiles) -> None:
 def set_marks(locations: Iterable[StorageLocation], uuid: str, now_ms: int) -> None:
     """Write down whose the files of some locations are."""
     for location in locations:
-        location.write(MARK, Mark(uuid, now_ms).encoded())
+        location.write_mark(MARK, Mark(uuid, now_ms).encoded())
 
 
 def check_marks(db: Database, files: MarkedFiles) -> None:
@@ -174,7 +174,7 @@ def marked_ids(files: MarkedFiles) -> list[str]:
 
 def read_marks(locations: Sequence[StorageLocation]) -> list[tuple[StorageLocation, Mark | None]]:
     """Return the mark of each location; None: it has none."""
-    read = ((location, location.read(MARK)) for location in locations)
+    read = ((location, location.read_mark(MARK)) for location in locations)
     return [(location, None if data is None else Mark.decoded(data)) for location, data in read]
 
 

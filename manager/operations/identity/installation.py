@@ -18,7 +18,6 @@ from manager.db.identity import installation
 from manager.errors import ConflictError
 from manager.store import Layout
 from manager.store.owner_marks import (
-    BucketLocation,
     StorageLocation,
     locations_of,
 )
@@ -116,7 +115,7 @@ class MarkedFiles:
         """Return the locations that bear a mark each; without a bucket that is barred."""
         found = locations_of(self.layout, self.store)
         if isinstance(self.store, ObjectStore) and self.store.is_barred:
-            return [one for one in found if not isinstance(one, BucketLocation)]
+            return [one for one in found if not isinstance(one, ObjectStore)]
         return found
 
     def contents(self) -> Contents:

@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from manager.db import group_lookup
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.hosts import hosts
 from manager.db.hosts.hosts import UnitRow
 from manager.db.ownership import assignments, pins
 from manager.db.ownership.pins import PinRow
+from manager.db.transaction import chunks
 from manager.errors import ConflictError, NotFoundError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note, note_alone

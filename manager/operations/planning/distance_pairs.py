@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts
 from manager.db.measurement import distance_pairs
 from manager.db.measurement.distance_pairs import PairRow, PairWanted
 from manager.db.sorted_rows import check_sort
+from manager.db.transaction import chunks
 from manager.errors import NotFoundError
 from manager.operations.identity.enrolment import agent_named
 from manager.operations.planning.requested_probes import DAYS_MOST

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts
 from manager.db.measurement import control_hosts
 from manager.db.planning import missing_probes, plan_inputs
+from manager.db.transaction import chunks
 from manager.operations.policy import Policy
 
 __all__ = ["budgets", "order_probes_of_round", "order_some"]

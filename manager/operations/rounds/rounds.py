@@ -126,7 +126,7 @@ def start_in(
     hosts.change_state(tx, "idle", "probing")
     if not hosts.any_in_state(tx, ["placed", "probing"]):
         failed = Counter[str]()
-        for _, failure, count in addresses.failed_counts(tx):
+        for _, failure, count in addresses.name_counts(tx, failed=True):
             failed[failure] += count
         if failed:
             raise ConflictError(

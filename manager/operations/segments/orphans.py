@@ -16,9 +16,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database, Transaction
 from manager.db.segments import named_files
 from manager.db.segments.named_files import FileState
+from manager.db.transaction import chunks
 from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.segments.segment_intake import ExaminationTools
 from manager.store.segments.segment_store import KEY

@@ -211,21 +211,21 @@ class ObjectStore:
         """Return an object of the trash as a file to seek and read in. Raises StoreError."""
         return self.open(f"{TRASH}/{day}/{key}")
 
-    def read_small(self, name: str) -> bytes | None:
-        """Return the bytes of a small object; None: there is none. Raises BusyError."""
+    def read_mark(self, name: str) -> bytes | None:
+        """Return the bytes of a mark; None: there is none. Raises BusyError."""
         try:
             with self._as_busy("read", name, of_mark=True):
                 return bytes(obstore.get(self._store, name).bytes())
         except FileNotFoundError:
             return None
 
-    def write_small(self, name: str, data: bytes) -> None:
-        """Write a small object, in place of one that is there. Raises BusyError."""
+    def write_mark(self, name: str, data: bytes) -> None:
+        """Write a mark, in place of one that is there. Raises BusyError."""
         with self._as_busy("write", name, of_mark=True):
             obstore.put(self._store, name, data)
 
-    def remove_small(self, name: str) -> None:
-        """Delete a small object; one that is gone is fine. Raises BusyError."""
+    def remove_mark(self, name: str) -> None:
+        """Delete a mark; one that is gone is fine. Raises BusyError."""
         with contextlib.suppress(FileNotFoundError), self._as_busy("delete", name, of_mark=True):
             obstore.delete(self._store, name)
 

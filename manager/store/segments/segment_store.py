@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from manager.store.durable_files import PART, full_disk_said, sync_folder, write_whole
+from manager.store.durable_files import PART, chunks_of, full_disk_said, sync_folder, write_whole
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
 
@@ -28,7 +28,6 @@ __all__ = [
     "segment_key",
 ]
 
-READ_BYTES: Final = 1024**2
 KEY: Final = re.compile(r"[0-9]{1,19}/[0-9a-f]{64}\.warc\.gz")
 
 
@@ -165,7 +164,7 @@ def link_into(source: Path, target: Path, access: GroupAccess) -> None:
         except OSError as error:
             if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK):
                 raise
-            write_whole(target, _chunks(source))
+            write_whole(target, chunks_of(source))
         access.give(target)
 
 
@@ -194,9 +193,3 @@ def replace_file(source: Path, target: Path, access: GroupAccess) -> None:
             sync_folder(target.parent)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while chunk := file.read(READ_BYTES):
-            yield chunk

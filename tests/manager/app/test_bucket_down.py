@@ -20,7 +20,7 @@ from manager.operations.identity.bucket_gate import BucketGate, BucketState
 from manager.operations.identity.file_marks import refuse_new_database
 from manager.operations.identity.installation import InstallationError, MarkedFiles, installation_id
 from manager.settings import read_settings
-from manager.store.owner_marks import LEASE, MARK, BucketLocation, Mark
+from manager.store.owner_marks import LEASE, MARK, Mark
 from manager.store.segments.object_store import ObjectStore
 from tests.manager.kept_files import fill_archive, sqlite_of
 from tests.manager.running import START_MS, Running, running
@@ -117,8 +117,8 @@ def test_a_manager_starts_without_its_bucket_and_uses_it_once_it_was_checked(
             assert prsm.manager.gate.look()
             assert (codes(prsm), alerts(prsm)) == (set(), [])
             prsm.manager.archive.tidy()
-            place = BucketLocation(bucket.store(data))
-            assert place.read(LEASE) is not None
+            place = bucket.store(data)
+            assert place.read_mark(LEASE) is not None
             assert bucket.objects(data) == before
             assert prsm.manager.gate.look()
     told = [one.getMessage() for one in caplog.records if "bucket s3://" in one.getMessage()]
@@ -148,9 +148,9 @@ def test_anothers_bucket_is_never_changed_when_it_comes_up(tmp_path: Path, bucke
                     tmp_path / "second" / "prsm.sqlite", f"1/{'a' * 64}.warc.gz"
                 )
             prsm.manager.lease.renew()
-            place = BucketLocation(bucket.store(tmp_path / "first"))
-            assert place.read(LEASE) is None
-            assert Mark.decoded(place.read(MARK) or b"").installation == there
+            place = bucket.store(tmp_path / "first")
+            assert place.read_mark(LEASE) is None
+            assert Mark.decoded(place.read_mark(MARK) or b"").installation == there
             assert bucket.objects(tmp_path / "first") == before
     # With the bucket up a start is refused, as ever; the end took nothing away.
     rows = sqlite_of(tmp_path / "second", "SELECT uuid FROM installation")
@@ -195,15 +195,15 @@ def test_the_first_start_with_marks_needs_no_bucket(tmp_path: Path, bucket: Buck
         fill_archive(prsm)
         places = MarkedFiles(prsm.manager.layout, prsm.manager.archive.store).locations()
         for place in places:
-            place.remove(MARK)
+            place.remove_mark(MARK)
     assert len(places) == 2
     with running(data, *bucket.settings) as prsm:
         assert codes(prsm) == {"bucket_unreachable"}
-        assert places[0].read(MARK) is not None
+        assert places[0].read_mark(MARK) is not None
         with bucket.up():
-            assert BucketLocation(bucket.store(data)).read(MARK) is None
+            assert bucket.store(data).read_mark(MARK) is None
             assert prsm.manager.gate.look()
-            assert BucketLocation(bucket.store(data)).read(MARK) is not None
+            assert bucket.store(data).read_mark(MARK) is not None
             assert codes(prsm) == set()
             prsm.manager.archive.tidy()
 
@@ -216,7 +216,8 @@ def test_files_that_no_row_names_are_refused_without_their_bucket(
     with bucket.up(), running(data, *bucket.settings) as prsm:
         fill_archive(prsm)
         index = next(prsm.manager.layout.indexes.glob("*/*.parquet"))
-        MarkedFiles(prsm.manager.layout, prsm.manager.archive.store).locations()[0].remove(MARK)
+        places = MarkedFiles(prsm.manager.layout, prsm.manager.archive.store).locations()
+        places[0].remove_mark(MARK)
     index.unlink()
     with pytest.raises(InstallationError, match="are missing"), running(data, *bucket.settings):
         pass
@@ -249,10 +250,10 @@ def test_a_bucket_that_is_emptied_is_named(tmp_path: Path, bucket: Bucket) -> No
     data = tmp_path / "data"
     with bucket.up(), running(data, *bucket.settings) as prsm:
         fill_archive(prsm)
-        place = BucketLocation(bucket.store(data))
-        mark = place.read(MARK)
+        place = bucket.store(data)
+        mark = place.read_mark(MARK)
         assert mark is not None
-        place.remove(MARK)
+        place.remove_mark(MARK)
         keys = bucket.objects(data)
         kept = {key: bucket.store(data).open(key).read() for key in keys}
         for key in keys:
@@ -260,7 +261,7 @@ def test_a_bucket_that_is_emptied_is_named(tmp_path: Path, bucket: Bucket) -> No
         assert not prsm.manager.gate.look()
         assert codes(prsm) == {"bucket_foreign"}
         assert "are missing" in prsm.outside.get("/readyz").text
-        assert place.read(MARK) is None, "nothing is marked"
+        assert place.read_mark(MARK) is None, "nothing is marked"
         for key, body in kept.items():
             (tmp_path / "body").write_bytes(body)
             bucket.store(data).put(tmp_path / "body", key)

@@ -449,11 +449,11 @@ def test_a_bucket_without_a_mark(tmp_path: Path, bucket: list[str]) -> None:
     with running(tmp_path / "data", *bucket) as prsm:
         fill_archive(prsm)
         places = locations_of(prsm.manager.layout, prsm.manager.archive.store)
-    places[-1].remove(MARK)
+    places[-1].remove_mark(MARK)
     start(tmp_path / "old")
     refused(Mismatch.UNNAMED_FILES, tmp_path / "old", *bucket)
     start(tmp_path / "data", *bucket)
-    places[-1].remove(MARK)
+    places[-1].remove_mark(MARK)
     settings = read_settings(tmp_path / "data", overrides=bucket)
     store_of(settings.archive, layout_of(settings)).delete(listed(tmp_path / "data", bucket)[0])
     refused(Mismatch.MISSING_FILES, tmp_path / "data", *bucket)

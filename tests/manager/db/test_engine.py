@@ -12,9 +12,10 @@ import pytest
 import sqlalchemy as sa
 
 from manager.db import connections
-from manager.db.engine import Database, chunks
+from manager.db.engine import Database
 from manager.db.migrate import migrate
 from manager.db.tables import audit, clock, login_failures
+from manager.db.transaction import chunks
 from manager.errors import BusyError, FullDatabaseError
 from shared.errors import SettingError
 from shared.frozen import frozen

@@ -5,14 +5,15 @@ from __future__ import annotations
 import struct
 from typing import BinaryIO
 
-from shared.archive.classic import ENTRY_BYTES, ExternalLink, TransferDate
+from shared.archive.classic import ENTRY_BYTES, TransferDate
 
 __all__ = ["read_dates", "read_links", "read_paths"]
 
 
-def read_links(file: BinaryIO) -> list[ExternalLink]:
-    """Return the lines of extserver.list."""
-    return [ExternalLink(*line.split("\t")) for line in _lines(file)]
+def read_links(file: BinaryIO) -> list[tuple[str, str]]:
+    """Return (target, source) of the lines of extserver.list."""
+    lines = (line.partition("\t") for line in _lines(file))
+    return [(target, source) for target, _, source in lines]
 
 
 def read_paths(file: BinaryIO) -> list[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shared.archive.classic import (
-    ExternalLink,
     TransferDate,
     date_entry,
-    link_line,
     link_lines,
     path_line,
     url_path,
@@ -18,8 +16,8 @@ from shared.errors import FormatError
 
 def test_a_link_is_target_tab_source() -> None:
     """extserver.list has the target first, then a tab, then the source."""
-    link = ExternalLink("http://other.jp/", "http://www.foo.jp/a.html")
-    assert link_line(link) == b"http://other.jp/\thttp://www.foo.jp/a.html\n"
+    line = link_lines(["http://other.jp/"], "http://www.foo.jp/a.html")
+    assert line == b"http://other.jp/\thttp://www.foo.jp/a.html\n"
 
 
 def test_a_path_has_no_host() -> None:
@@ -74,10 +72,6 @@ def test_a_path_begins_with_a_slash(text: str) -> None:
 def test_hostile_links_are_refused_on_both_sides(text: str) -> None:
     """Neither target nor source may hold a tab or a line end."""
     with pytest.raises(FormatError, match="target"):
-        link_line(ExternalLink(text, "http://b/"))
-    with pytest.raises(FormatError, match="source"):
-        link_line(ExternalLink("http://b/", text))
-    with pytest.raises(FormatError, match="target"):
         link_lines(["http://a/", text], "http://b/")
     with pytest.raises(FormatError, match="source"):
         link_lines(["http://a/"], text)
@@ -86,7 +80,7 @@ def test_hostile_links_are_refused_on_both_sides(text: str) -> None:
 def test_the_lines_of_a_page_are_those_of_its_links() -> None:
     """Many at a time are the same bytes as one by one."""
     targets, source = ["http://c.jp/", "http://b.jp/x?y"], "http://a.jp/"
-    one_by_one = b"".join(link_line(ExternalLink(target, source)) for target in targets)
+    one_by_one = b"".join(link_lines([target], source) for target in targets)
     assert link_lines(targets, source) == one_by_one
     assert link_lines([], source) == b""
 
