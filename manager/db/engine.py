@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
 
@@ -42,6 +42,8 @@ _TURN: Final = sa.text(
     " pg_advisory_xact_lock(:writer)"
 )
 """Take the turn to write. Settings of this transaction only, so that a pooler does no harm."""
+
+T = TypeVar("T")
 
 
 class Database:
