@@ -3,8 +3,8 @@
     cli         the commands, what they print, exit codes
     run         a whole run: many files at a time (`crew`) into one folder
     downloads   one file: resumed at its byte, verified, renamed into place
-    server      the one door to the network
-    folder      the one door to the disk: lock, parts, existing files
+    server      the only access to the network
+    folder      the only access to the disk: lock, parts, existing files
     file_list, names, ranges, retry, login      pure, or nearly so: answers, names and notes
 
 Invariant: a file under its final name is whole and verified; no byte from the server decides where

@@ -1,4 +1,4 @@
-"""The one door to the disk: the folder that captures are taken into.
+"""The only access to the disk: the folder that captures are taken into.
 
     html/sumh/suml/host:port.zip, warc/NAME.warc.gz    whole and verified, never anything else
     .prs-get/lock                                      held while a command works here

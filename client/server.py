@@ -1,4 +1,4 @@
-"""The one door to the network: requests with the token, answers checked, failures split by blame.
+"""Requests to the server with the token: answers are checked, failures are split by blame.
 
 Invariant: addresses are made here from the login's and a path of ours, never taken from an answer,
 and no redirection is followed; so the token reaches one server. Answers that are not files are

@@ -7,7 +7,7 @@
     pages/           the work on pages, in worker processes
     ledger/          SQLite, the open segment and the open crawl log, in one commit
     last_captures.py the last whole capture of each URL
-    held_bytes.py    bytes of bodies in memory
+    body_memory.py   bytes of bodies in memory
     reports.py       reports for the manager, kept until delivered
 
 Invariant: adapters carry out and classify; they never decide what to fetch, when, or again.

@@ -7,7 +7,7 @@ from typing import BinaryIO
 import click
 
 from agent.cli.options import in_words
-from agent.modules.robots.robots_txt import parse
+from agent.modules.robots.robots_parser import parse
 from shared.urls import canonical, host_of, reversed_host_key
 
 __all__ = ["links", "robots", "url"]

@@ -49,9 +49,9 @@ def run(
             # What cron finds each hour of a night; nothing of an agent is imported for it.
             terminal.end(f"stopped: {Message('agent.works_already', pid=other.pid)}")
             return
-        from agent.app.startup.page_worker_nursery import nursery  # noqa: PLC0415  # see above
+        from agent.app.startup.page_worker_fork_server import fork_server  # noqa: PLC0415  # see above
 
-        with nursery(settings) as page_workers:
+        with fork_server(settings) as page_workers:
             # None of this is the page workers'.
             from agent.app.startup.agent_run import run_agent  # noqa: PLC0415
             from agent.app.startup.composition import RunOptions  # noqa: PLC0415
@@ -62,7 +62,7 @@ def run(
                 show_status=terminal.show_status,
                 reread=lambda: home_option.settings(overrides),
                 renamed=lambda: renamed_settings(home_option.path, overrides),
-                nursery=page_workers,
+                fork_server=page_workers,
             )
             try:
                 result = run_agent(

@@ -27,7 +27,7 @@ class Parse:
     """The module `parse`."""
 
     def __init__(self, worker: PageWorker, done: Callable[[PageWork], None]) -> None:
-        """Take the door to the page workers.
+        """Take the port of the page workers.
 
         done: where their work goes, and what is left of it, to arrive at the input `answer`.
         """

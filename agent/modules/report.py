@@ -50,7 +50,7 @@ class Report:
         denied: StopCounts,
         kinds: KindCounts | None = None,
     ) -> None:
-        """Take the doors to the log and to the link with the manager.
+        """Take the ports of the log and of the link with the manager.
 
         denied: counts URLs that robots.txt forbids. kinds: counts what each kind of links brings.
         """

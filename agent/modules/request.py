@@ -22,7 +22,7 @@ class RequestModule:
     def __init__(
         self, fetcher: Fetcher, limits: CrawlLimits, done: Callable[[FetchAnswer], None]
     ) -> None:
-        """Take the door to the network.
+        """Take the port of the network.
 
         done: where an answer goes, to arrive at the input `answer`.
         """

@@ -10,7 +10,7 @@ from agent.pipeline.messages.requests import FetchAnswer
 from shared.archive.encode import EncodedCapture
 from shared.frozen import frozen
 
-__all__ = ["LEVELS", "LEVEL_BITS", "JobRow", "Ledger", "OpenJob", "QueuedUrl", "Rest"]
+__all__ = ["LEVELS", "LEVEL_BITS", "AddressBackoff", "JobRow", "Ledger", "OpenJob", "QueuedUrl"]
 
 LEVELS: Final = 4
 """Queues that a job may have; the level is in a position's highest bits (`LEVEL_BITS`)."""
@@ -53,8 +53,8 @@ class JobRow:
 
 
 @frozen
-class Rest:
-    """Rest of an address that is longer than usual, kept over restarts."""
+class AddressBackoff:
+    """AddressBackoff of an address that is longer than usual, kept over restarts."""
 
     address: str
     host: str  # that was asked last
@@ -171,10 +171,10 @@ class Ledger(Protocol):
         """Put a URL behind the others of its level; attempts: so far, due_ms: not before."""
 
     # politeness
-    def rests(self) -> list[Rest]:
+    def rests(self) -> list[AddressBackoff]:
         """Return the addresses that were left alone for longer, in any order."""
 
-    def keep_rest(self, rest: Rest) -> None:
+    def keep_rest(self, rest: AddressBackoff) -> None:
         """Remember a rest; it replaces the earlier one of its address."""
 
     def forget_rest(self, address: str) -> None:

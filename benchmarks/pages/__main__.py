@@ -108,9 +108,9 @@ def _best_us(work: Callable[[Fetched], object], pages: Sequence[Fetched]) -> flo
 
 def _real_door() -> WorkerPages:
     settings = Settings(home=Path(), pages=PageSettings(workers=1))
-    door = page_worker(settings, _unexpected)
-    assert isinstance(door, WorkerPages)
-    return door
+    workers = page_worker(settings, _unexpected)
+    assert isinstance(workers, WorkerPages)
+    return workers
 
 
 def _echo_door() -> WorkerPages:
@@ -132,28 +132,28 @@ def _through_workers(
     """Return microseconds a page: of all processes, and of this one."""
 
     async def scenario() -> tuple[float, float]:
-        door = make()
-        await _feed(door, pages, 2 * len(pages))
+        workers = make()
+        await _feed(workers, pages, 2 * len(pages))
         rounds = []
         for _ in range(ROUNDS):
-            own, others = time.process_time(), _cpu_s(door.workers)
-            await _feed(door, pages, count)
-            own, others = time.process_time() - own, _cpu_s(door.workers) - others
+            own, others = time.process_time(), _cpu_s(workers.workers)
+            await _feed(workers, pages, count)
+            own, others = time.process_time() - own, _cpu_s(workers.workers) - others
             rounds.append(((own + others) / count * 1e6, own / count * 1e6))
-        door.close()
+        workers.close()
         return min(rounds)
 
     return asyncio.run(scenario())
 
 
-async def _feed(door: WorkerPages, pages: list[Fetched], count: int) -> None:
+async def _feed(workers: WorkerPages, pages: list[Fetched], count: int) -> None:
     left, done = count, 0
     over = asyncio.Event()
 
     def start() -> None:
         nonlocal left
         left -= 1
-        door.start(pages[left % len(pages)], take)
+        workers.start(pages[left % len(pages)], take)
 
     def take(_: PageWork) -> None:
         nonlocal done

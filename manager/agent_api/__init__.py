@@ -6,7 +6,7 @@ answers many syncs at once, and `uploads` limits how many reports arrive at the 
 """
 
 from manager.agent_api import collection, join, messages, releases, tus
-from manager.agent_api.authentication import AgentDoor, known_agent
+from manager.agent_api.authentication import AgentServices, known_agent
 from manager.agent_api.keys import Keys
 from manager.agent_api.sync_route import PATH as SYNC_PATH
 from manager.agent_api.sync_route import SyncLane
@@ -17,7 +17,7 @@ from manager.agent_api.uploads import Uploads
 __all__ = [
     "ROUTES",
     "SYNC_PATH",
-    "AgentDoor",
+    "AgentServices",
     "Keys",
     "SyncLane",
     "Syncs",

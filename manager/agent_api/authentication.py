@@ -43,13 +43,13 @@ from shared.wire.names import check_agent_name, hash_of_key
 __all__ = [
     "KEY",
     "Agent",
-    "AgentDoor",
-    "Door",
-    "door_of",
+    "AgentServices",
+    "Services",
     "hold_refusal",
     "known_agent",
     "refusal",
     "require_private_line",
+    "services_of",
     "shown_key_hash",
     "unknown_key",
 ]
@@ -64,7 +64,7 @@ KEY: Final = HTTPBearer(
 
 
 @frozen
-class AgentDoor:
+class AgentServices:
     """Dependencies of the routes for agents."""
 
     db: Database
@@ -86,14 +86,14 @@ class AgentDoor:
     installation: str
 
 
-async def door_of(request: Request) -> AgentDoor:
+async def services_of(request: Request) -> AgentServices:
     """Return what the application was put together with."""
-    door = request.app.state.agent_door
-    assert isinstance(door, AgentDoor)
-    return door
+    services = request.app.state.agent_services
+    assert isinstance(services, AgentServices)
+    return services
 
 
-Door = Annotated[AgentDoor, Depends(door_of)]
+Services = Annotated[AgentServices, Depends(services_of)]
 
 
 def require_private_line(request: Request) -> None:
@@ -116,14 +116,14 @@ def shown_key_hash(request: Request) -> str:
 
 async def hold_refusal(request: Request) -> None:
     """Delay answers to senders of many wrong keys."""
-    door = await door_of(request)
-    await door.hold.refused(source_of(request.state.line.client), door.now_ms())
+    services = await services_of(request)
+    await services.hold.refused(source_of(request.state.line.client), services.now_ms())
 
 
 def _refuse_foreign(request: Request) -> None:
     """Raise ForeignInstallationError for an agent that shows another installation's id."""
     shown = request.headers.get(HEADER)
-    own = request.app.state.agent_door.installation
+    own = request.app.state.agent_services.installation
     if shown is not None and read_installation(shown) != own:
         raise ForeignInstallationError(
             Message("identity.other_installation", own=own, other=shown[:80])
@@ -135,11 +135,11 @@ async def refusal(request: Request) -> PrsmError:
 
     If the database has no agent at all, it is new: the agent belongs to another installation.
     """
-    door = await door_of(request)
-    if await asyncio.to_thread(knows_agents, door.db):
+    services = await services_of(request)
+    if await asyncio.to_thread(knows_agents, services.db):
         await hold_refusal(request)
         return unknown_key()
-    return ForeignInstallationError(Message("identity.knows_no_agent", own=door.installation))
+    return ForeignInstallationError(Message("identity.knows_no_agent", own=services.installation))
 
 
 def unknown_key() -> UnknownKeyError:
@@ -153,8 +153,8 @@ async def _agent_of(
     host: Annotated[str | None, Query(description="the agent's name; it must be the key's")] = None,
 ) -> AgentIdentity:
     """The agent whose key the request carries as `Authorization: Bearer KEY`."""
-    door = await door_of(request)
-    known = await door.keys.agent_of_key(shown_key_hash(request))
+    services = await services_of(request)
+    known = await services.keys.agent_of_key(shown_key_hash(request))
     if known is None:
         raise await refusal(request)
     if host is not None and check_agent_name(host) != known.name:

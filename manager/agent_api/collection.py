@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter
 from pydantic import Base64Bytes, BaseModel, Field
 
-from manager.agent_api.authentication import Agent, Door
+from manager.agent_api.authentication import Agent, Services
 from manager.operations.segments.collection_orders import report_order
 from manager.operations.segments.uploads import NewUpload
 from shared.wire.sync import EpochMs, OrderReport
@@ -38,9 +38,9 @@ class Offered(BaseModel):
 
 
 @router.post("/offers", status_code=201)
-async def offer(door: Door, agent: Agent, said: Offer) -> Offered:
+async def offer(services: Services, agent: Agent, said: Offer) -> Offered:
     """Offer a segment for pulling; the same again renews its token."""
-    row = await door.desk.offer(
+    row = await services.desk.offer(
         agent,
         NewUpload(
             filename=said.filename,
@@ -56,6 +56,6 @@ async def offer(door: Door, agent: Agent, said: Offer) -> Offered:
 
 
 @router.post("/orders/{number}", status_code=204)
-async def report(door: Door, agent: Agent, number: int, said: OrderReport) -> None:
+async def report(services: Services, agent: Agent, number: int, said: OrderReport) -> None:
     """Record the progress of an order; a repeat, or a report on an ended one, does no harm."""
-    await asyncio.to_thread(report_order, door.db, agent, number, said, door.now_ms())
+    await asyncio.to_thread(report_order, services.db, agent, number, said, services.now_ms())

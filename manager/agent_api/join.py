@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from manager.agent_api.authentication import (
     Agent,
-    Door,
+    Services,
     hold_refusal,
     require_private_line,
 )
@@ -63,7 +63,7 @@ class KeyRequest(_Message):
 
 
 @router.post("/enrol")
-async def join(request: Request, door: Door, asked: EnrolRequest) -> EnrolAnswer:
+async def join(request: Request, services: Services, asked: EnrolRequest) -> EnrolAnswer:
     """Join with a one-time token. The same token and key again succeed: the answer may be lost."""
     require_private_line(request)
     said = asked.position
@@ -72,7 +72,7 @@ async def join(request: Request, door: Door, asked: EnrolRequest) -> EnrolAnswer
     try:
         with told("join", asked.agent, client):
             enrolled = await asyncio.to_thread(
-                enrol, door.db, asked.agent, asked.token, asked.key_hash, door.now_ms(),
+                enrol, services.db, asked.agent, asked.token, asked.key_hash, services.now_ms(),
                 asked.kind, position, client,
             )  # fmt: skip
     except (UnknownKeyError, ForbiddenError):
@@ -82,7 +82,7 @@ async def join(request: Request, door: Door, asked: EnrolRequest) -> EnrolAnswer
 
 
 @router.post("/key")
-async def change_key(door: Door, agent: Agent, asked: KeyRequest) -> EnrolAnswer:
+async def change_key(services: Services, agent: Agent, asked: KeyRequest) -> EnrolAnswer:
     """Replace the key of the agent whose old key is shown."""
-    await asyncio.to_thread(replace_key, door.db, agent, asked.key_hash, door.now_ms())
+    await asyncio.to_thread(replace_key, services.db, agent, asked.key_hash, services.now_ms())
     return EnrolAnswer(agent=agent.name, repeated=False)

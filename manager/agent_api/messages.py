@@ -12,7 +12,7 @@ from typing import Annotated, Any, BinaryIO, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from manager.agent_api.authentication import Agent, Door
+from manager.agent_api.authentication import Agent, Services
 from manager.agent_api.streams import OpenFile
 from manager.errors import SlowDownError
 from manager.intake.body_receiver import DISCOVERED_LIST, declared_bytes, keep_refused, receive
@@ -45,43 +45,45 @@ Host = Annotated[str, Query(description="the name of the agent whose key is show
     response_class=Response,
     responses={200: {"content": {"application/gzip": {}}, "description": "gzip of the list"}},
 )
-async def server_list(door: Door, agent: Agent, host: Host) -> Response:
+async def server_list(services: Services, agent: Agent, host: Host) -> Response:
     """M1: gzip of the agent's server list."""
-    return OpenFile(await asyncio.to_thread(_open_list, door, agent), "application/gzip")
+    return OpenFile(await asyncio.to_thread(_open_list, services, agent), "application/gzip")
 
 
-def _open_list(door: Door, agent: AgentIdentity) -> BinaryIO:
-    version = current_list(door.db, agent, door.now_ms(), door.policy)
-    made = door.lists.open(agent.id, version.generation)
-    return made or door.lists.write(agent.id, version.generation, version.lines)
+def _open_list(services: Services, agent: AgentIdentity) -> BinaryIO:
+    version = current_list(services.db, agent, services.now_ms(), services.policy)
+    made = services.lists.open(agent.id, version.generation)
+    return made or services.lists.write(agent.id, version.generation, version.lines)
 
 
 @router.post("/servlets/record", openapi_extra=ANY_BODY)
-async def record(request: Request, door: Door, agent: Agent) -> str:
+async def record(request: Request, services: Services, agent: Agent) -> str:
     """M2: gzip of hosts that the agent found."""
     size_bytes = declared_bytes(request)
-    with door.uploads.one(agent.id, size_bytes):
+    with services.uploads.one(agent.id, size_bytes):
         body = await receive(
             request.stream(),
-            door.spool,
+            services.spool,
             DISCOVERED_LIST,
-            limit_bytes=door.limits.discovered_bytes,
+            limit_bytes=services.limits.discovered_bytes,
             declared_bytes=size_bytes,
-            limits=door.limits,
+            limits=services.limits,
         )
-        now_ms = door.now_ms()
-        async with keep_refused(door.rejected, body, agent.id, DISCOVERED_LIST, door.now_ms):
+        now_ms = services.now_ms()
+        async with keep_refused(
+            services.rejected, body, agent.id, DISCOVERED_LIST, services.now_ms
+        ):
             await asyncio.to_thread(
-                contact.note_message, door.db, agent, "record", now_ms, door.policy
+                contact.note_message, services.db, agent, "record", now_ms, services.policy
             )
-            recorded = await while_connected(request, door.discovered.enter(agent, body))
+            recorded = await while_connected(request, services.discovered.enter(agent, body))
     if recorded.over_limit:
         wait_s = (DAY_MS - now_ms % DAY_MS) // 1000 + 1
         raise SlowDownError(
             "fleet.discoveries_over_limit",
             wait_s,
             over=recorded.over_limit,
-            most=door.policy.discoveries_per_day,
+            most=services.policy.discoveries_per_day,
             wait_s=wait_s,
         )
     return _told(recorded)
@@ -103,12 +105,12 @@ def _told(recorded: Recorded) -> str:
 
 
 @router.post("/servlets/submitlog", openapi_extra=ANY_BODY)
-async def submit_log(request: Request, door: Door, agent: Agent) -> str:
+async def submit_log(request: Request, services: Services, agent: Agent) -> str:
     """M3: the name of a crawl log, LF, and gzip of its lines."""
     size_bytes = declared_bytes(request)
-    with door.uploads.one(agent.id, size_bytes):
-        body = await door.logs.receive(request.stream(), size_bytes)
-        receipt = await while_connected(request, door.logs.enter(agent, body))
+    with services.uploads.one(agent.id, size_bytes):
+        body = await services.logs.receive(request.stream(), size_bytes)
+        receipt = await while_connected(request, services.logs.enter(agent, body))
     log, lines, foreign = receipt.name, receipt.lines, receipt.quarantined
     if receipt.repeated:
         said = Message("fleet.log_repeated", log=log)
@@ -120,26 +122,30 @@ async def submit_log(request: Request, door: Door, agent: Agent) -> str:
 
 
 @router.get("/servlets/isrestart")
-async def is_restart(door: Door, agent: Agent, host: Host) -> str:
+async def is_restart(services: Services, agent: Agent, host: Host) -> str:
     """M4: answer whether the agent must drop everything and fetch the list again."""
     ordered = await asyncio.to_thread(
-        contact.is_restart, door.db, agent, door.now_ms(), door.policy
+        contact.is_restart, services.db, agent, services.now_ms(), services.policy
     )
     return "RESTART\n" if ordered else "CONTINUE\n"
 
 
 @router.get("/servlets/subscribe")
-async def subscribe(door: Door, agent: Agent, host: Host) -> str:
+async def subscribe(services: Services, agent: Agent, host: Host) -> str:
     """M5: take part."""
-    await asyncio.to_thread(contact.subscribe, door.db, agent, door.now_ms(), door.policy)
+    await asyncio.to_thread(
+        contact.subscribe, services.db, agent, services.now_ms(), services.policy
+    )
     said = Message("fleet.subscribed_answer", name=agent.name)
     return f"{said}\n"
 
 
 @router.get("/servlets/unsubscribe")
-async def unsubscribe(door: Door, agent: Agent, host: Host) -> str:
+async def unsubscribe(services: Services, agent: Agent, host: Host) -> str:
     """M5: leave; the agent's units are given to others."""
-    await asyncio.to_thread(contact.unsubscribe, door.db, agent, door.now_ms(), door.policy)
+    await asyncio.to_thread(
+        contact.unsubscribe, services.db, agent, services.now_ms(), services.policy
+    )
     said = Message("fleet.left_answer", name=agent.name)
     return f"{said}\n"
 

@@ -11,7 +11,7 @@ from typing import Annotated, BinaryIO, Final
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from manager.agent_api.authentication import Agent, Door
+from manager.agent_api.authentication import Agent, Services
 from manager.agent_api.streams import OpenFile
 from manager.errors import NotFoundError
 from manager.operations.releases import release_views, rollouts, update_reports
@@ -39,45 +39,45 @@ class UpdateReport(BaseModel):
 
 @router.get("/offer")
 async def offer(
-    door: Door, agent: Agent, running: Annotated[str, Query(max_length=64)] = ""
+    services: Services, agent: Agent, running: Annotated[str, Query(max_length=64)] = ""
 ) -> Offer:
     """Return the version that the site is to run; an empty version: the present one."""
-    return await asyncio.to_thread(rollouts.offer_for, door.db, agent, running)
+    return await asyncio.to_thread(rollouts.offer_for, services.db, agent, running)
 
 
 @router.post("/report", status_code=204)
-async def report(door: Door, agent: Agent, said: UpdateReport) -> None:
+async def report(services: Services, agent: Agent, said: UpdateReport) -> None:
     """Record the result of an update."""
     await asyncio.to_thread(
         update_reports.report_update,
-        door.db,
+        services.db,
         agent,
         said.version,
         said.outcome,
         said.step,
         said.detail,
-        door.now_ms(),
+        services.now_ms(),
         at_ms=said.at_ms,
         times=said.times,
     )
 
 
 @router.get("/metadata/{name}")
-async def metadata(door: Door, _: Agent, name: str) -> Response:
+async def metadata(services: Services, _: Agent, name: str) -> Response:
     """Return a signed file as TUF names it."""
-    body = await asyncio.to_thread(release_views.metadata_file, door.db, name)
+    body = await asyncio.to_thread(release_views.metadata_file, services.db, name)
     return Response(body, media_type="application/json")
 
 
 @router.get("/targets/{name}")
-async def target(door: Door, _: Agent, name: str) -> Response:
+async def target(services: Services, _: Agent, name: str) -> Response:
     """Return the file of a release, `SHA256.NAME`; one that was revoked is no more."""
-    return OpenFile(await asyncio.to_thread(_open, door, name), "application/octet-stream")
+    return OpenFile(await asyncio.to_thread(_open, services, name), "application/octet-stream")
 
 
-def _open(door: Door, name: str) -> BinaryIO:
-    row = release_views.release_of_file(door.db, name)
+def _open(services: Services, name: str) -> BinaryIO:
+    row = release_views.release_of_file(services.db, name)
     try:
-        return door.bundles.open(row.sha256)
+        return services.bundles.open(row.sha256)
     except FileNotFoundError as error:
         raise NotFoundError("fleet.release_file_missing", version=row.version) from error

@@ -18,7 +18,13 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manager.agent_api.authentication import KEY, AgentDoor, door_of, refusal, shown_key_hash
+from manager.agent_api.authentication import (
+    KEY,
+    AgentServices,
+    refusal,
+    services_of,
+    shown_key_hash,
+)
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
 from manager.intake.messages.message_check import MessageJob, check_sync, shown_mistakes
 from manager.operations.identity.enrolment import AgentIdentity
@@ -93,27 +99,29 @@ async def _answer(request: Request) -> Response:
     if kind != JSON_TYPE:
         raise UnsupportedTypeError(kind, (JSON_TYPE,))
     key_hash = shown_key_hash(request)
-    door = await door_of(request)
-    agent = await door.keys.recent_agent_of_key(key_hash)
+    services = await services_of(request)
+    agent = await services.keys.recent_agent_of_key(key_hash)
     if agent is None:
         raise await refusal(request)
-    asked = await _read(request, door, agent)
+    asked = await _read(request, services, agent)
     try:
-        answer = await door.syncs.answer(agent, key_hash, asked)
+        answer = await services.syncs.answer(agent, key_hash, asked)
     except UnknownKeyError:
-        door.keys.forget(key_hash)
+        services.keys.forget(key_hash)
         raise
     return Response(json_of(answer), media_type="application/json")
 
 
-async def _read(request: Request, door: AgentDoor, agent: AgentIdentity) -> SyncRequest:
+async def _read(request: Request, services: AgentServices, agent: AgentIdentity) -> SyncRequest:
     async def identify(_: Request) -> int:
         return agent.id
 
-    async with door.messages.gathered(request, door.limits.sync_bytes, identify) as gathered:
+    async with services.messages.gathered(
+        request, services.limits.sync_bytes, identify
+    ) as gathered:
         if gathered.sender is not None:
-            job = MessageJob(gathered.body, sender=agent.id, cpu_s=door.messages.cpu_s)
-            found = await door.messages.elsewhere(request, check_sync, job)
+            job = MessageJob(gathered.body, sender=agent.id, cpu_s=services.messages.cpu_s)
+            found = await services.messages.elsewhere(request, check_sync, job)
             if found:
                 raise RequestValidationError(found)
         try:

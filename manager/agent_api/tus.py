@@ -17,7 +17,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from manager.agent_api.authentication import Agent, Door
+from manager.agent_api.authentication import Agent, Services
 from manager.errors import PrsmError
 from manager.intake.uploads.upload_errors import ChecksumError, OffsetError, TakenOverError
 from manager.operations.identity.enrolment import AgentIdentity
@@ -70,7 +70,7 @@ router: Final = APIRouter(prefix=HERE, tags=["uploads of segments (tus 1.0)"])
 
 @router.options("", status_code=204)
 @router.options("/{key}", status_code=204)
-async def abilities(door: Door) -> Response:
+async def abilities(services: Services) -> Response:
     """Return the abilities of this server; no key is needed."""
     return Response(
         status_code=204,
@@ -79,7 +79,7 @@ async def abilities(door: Door) -> Response:
             "Tus-Version": TUS,
             "Tus-Extension": EXTENSIONS,
             "Tus-Checksum-Algorithm": ",".join(CHECKSUMS),
-            "Tus-Max-Size": str(door.desk.size_most),
+            "Tus-Max-Size": str(services.desk.size_most),
         },
     )
 
@@ -89,44 +89,44 @@ async def abilities(door: Door) -> Response:
     status_code=201,
     openapi_extra=_headers("Upload-Length", "Upload-Metadata", requestBody=_BYTES),
 )
-async def create(request: Request, door: Door, agent: Agent) -> Response:
+async def create(request: Request, services: Services, agent: Agent) -> Response:
     """Begin an upload. The same file again is the same upload, also where it is done."""
     if refusal := _unspoken(request):
         return refusal
     try:
-        row = await door.desk.begin(agent, _asked(request))
+        row = await services.desk.begin(agent, _asked(request))
         if _has_body(request) and row.state == "receiving":
-            row = await _taken(request, door, agent, row.key, offset(row))
+            row = await _taken(request, services, agent, row.key, offset(row))
     except PrsmError as error:
         return _refused(error)
     return Response(
         status_code=201,
-        headers={**_at(row, door), "Location": f"{HERE}/{row.key}"},
+        headers={**_at(row, services), "Location": f"{HERE}/{row.key}"},
     )
 
 
 @router.head("/{key}", openapi_extra=_headers())
-async def look(request: Request, door: Door, agent: Agent, key: str) -> Response:
+async def look(request: Request, services: Services, agent: Agent, key: str) -> Response:
     """Return the offset of an upload."""
     if refusal := _unspoken(request):
         return refusal
     try:
-        row = await door.desk.look(agent, key)
+        row = await services.desk.look(agent, key)
     except (PartBusyError, ChecksumError) as error:
         return _refused(error)
-    return Response(headers={**_at(row, door), "Upload-Length": str(row.size_bytes)})
+    return Response(headers={**_at(row, services), "Upload-Length": str(row.size_bytes)})
 
 
 @router.get("/{key}")
-async def status(door: Door, agent: Agent, key: str) -> UploadStatus:
+async def status(services: Services, agent: Agent, key: str) -> UploadStatus:
     """Return the state of an upload; only after `accepted` may the sender delete its file."""
-    return status_of(await door.desk.status(agent, key))
+    return status_of(await services.desk.status(agent, key))
 
 
 @router.patch(
     "/{key}", status_code=204, openapi_extra=_headers("Upload-Offset", requestBody=_BYTES)
 )
-async def append(request: Request, door: Door, agent: Agent, key: str) -> Response:
+async def append(request: Request, services: Services, agent: Agent, key: str) -> Response:
     """Take bytes at the offset that was told last."""
     if refusal := _unspoken(request):
         return refusal
@@ -136,18 +136,18 @@ async def append(request: Request, door: Door, agent: Agent, key: str) -> Respon
     if start is None:
         return _said(400, Message("fleet.tus_offset"))
     try:
-        row = await _taken(request, door, agent, key, start)
+        row = await _taken(request, services, agent, key, start)
     except PrsmError as error:
         return _refused(error)
-    return Response(status_code=204, headers=_at(row, door))
+    return Response(status_code=204, headers=_at(row, services))
 
 
 @router.delete("/{key}", status_code=204, openapi_extra=_headers())
-async def terminate(request: Request, door: Door, agent: Agent, key: str) -> Response:
+async def terminate(request: Request, services: Services, agent: Agent, key: str) -> Response:
     """Terminate an upload and discard its received bytes."""
     if refusal := _unspoken(request):
         return refusal
-    await door.desk.drop(agent, key)
+    await services.desk.drop(agent, key)
     return Response(status_code=204, headers=_RESUMABLE)
 
 
@@ -156,20 +156,20 @@ async def terminate(request: Request, door: Door, agent: Agent, key: str) -> Res
     status_code=204,
     openapi_extra=_headers("X-HTTP-Method-Override", requestBody=_BYTES),
 )
-async def overridden(request: Request, door: Door, agent: Agent, key: str) -> Response:
+async def overridden(request: Request, services: Services, agent: Agent, key: str) -> Response:
     """PATCH, HEAD or DELETE by `X-HTTP-Method-Override`, where a proxy lets only POST through."""
     method = request.headers.get("x-http-method-override", "").strip().upper()
     if method not in OVERRIDDEN:
         known = sorted(OVERRIDDEN)
         return _said(405, Message("fleet.tus_method", method=method[:20], methods=known))
     act = {"PATCH": append, "HEAD": look, "DELETE": terminate}[method]
-    return await act(request, door, agent, key)
+    return await act(request, services, agent, key)
 
 
 async def _taken(
-    request: Request, door: Door, agent: AgentIdentity, key: str, start: int
+    request: Request, services: Services, agent: AgentIdentity, key: str, start: int
 ) -> TransferRow:
-    return await door.desk.take(
+    return await services.desk.take(
         agent,
         key,
         start,
@@ -220,10 +220,10 @@ def _unspoken(request: Request) -> Response | None:
     return _said(412, refusal, {"Tus-Version": TUS})
 
 
-def _at(row: TransferRow, door: Door) -> dict[str, str]:
+def _at(row: TransferRow, services: Services) -> dict[str, str]:
     headers = {**_RESUMABLE, "Upload-Offset": str(offset(row))}
     if row.state == "receiving":
-        headers["Upload-Expires"] = formatdate(door.desk.expires_ms(row) / 1000, usegmt=True)
+        headers["Upload-Expires"] = formatdate(services.desk.expires_ms(row) / 1000, usegmt=True)
     return headers
 
 

@@ -14,7 +14,7 @@ from manager.api import (
     search,
     settings,
 )
-from manager.api.access import AdminDoor, known_person
+from manager.api.access import AdminServices, known_person
 from manager.api.archive import archive, collection
 from manager.api.fleet import agents, fleet_rules, lists
 from manager.api.hosts import hosts, pins
@@ -22,7 +22,7 @@ from manager.api.people import clients, sessions, tokens, users
 from manager.api.planning import plans, probes
 from manager.api.rounds import rounds
 
-__all__ = ["ROUTES", "AdminDoor", "known_person"]
+__all__ = ["ROUTES", "AdminServices", "known_person"]
 
 ROUTES = [
     route

@@ -49,10 +49,10 @@ __all__ = [
     "COOKIES",
     "DEVICES",
     "Admin",
-    "AdminDoor",
-    "Door",
+    "AdminServices",
     "Operator",
     "Person",
+    "Services",
     "Viewer",
     "actor_at",
     "csrf_of",
@@ -82,7 +82,7 @@ class Adopt(Protocol):
 
 
 @frozen
-class AdminDoor:
+class AdminServices:
     """Dependencies of the routes for administrators."""
 
     db: Database
@@ -110,13 +110,13 @@ class AdminDoor:
     search: Search
 
 
-async def _door_of(request: Request) -> AdminDoor:
-    door = request.app.state.admin_door
-    assert isinstance(door, AdminDoor)
-    return door
+async def _services_of(request: Request) -> AdminServices:
+    services = request.app.state.admin_services
+    assert isinstance(services, AdminServices)
+    return services
 
 
-Door = Annotated[AdminDoor, Depends(_door_of)]
+Services = Annotated[AdminServices, Depends(_services_of)]
 
 
 def csrf_of(token: str) -> str:
@@ -162,12 +162,12 @@ def _may(least: Role) -> Callable[..., object]:
 
     async def person_of(
         request: Request,
-        door: Door,
+        services: Services,
         bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
         _: Annotated[str | None, Security(_COOKIE)],
     ) -> Holder:
         """Return the caller. Raises ForbiddenError where its role is too low."""
-        found = await _holder_at(request, door, bearer)
+        found = await _holder_at(request, services, bearer)
         work_for(f"user {found.name}")
         if _RANK[found.role] < _RANK[least]:
             raise ForbiddenError(
@@ -179,7 +179,7 @@ def _may(least: Role) -> Callable[..., object]:
 
 
 async def _holder_at(
-    request: Request, door: AdminDoor, bearer: HTTPAuthorizationCredentials | None
+    request: Request, services: AdminServices, bearer: HTTPAuthorizationCredentials | None
 ) -> Holder:
     """Return the caller. Raises UnknownKeyError, ForbiddenError, InsecureLineError."""
     if request.state.local:
@@ -187,26 +187,28 @@ async def _holder_at(
     require_private_line(request)
     try:
         if bearer is None:
-            return await _of_session(request, door)
+            return await _of_session(request, services)
         shown = hash_of_key(bearer.credentials)
-        return await asyncio.to_thread(holder_of, door.db, shown, door.now_ms())
+        return await asyncio.to_thread(holder_of, services.db, shown, services.now_ms())
     except UnknownKeyError:
         if bearer is not None or session_token(request):  # something was shown, and was wrong
-            await door.hold.refused(source_of(request.state.line.client), door.now_ms())
+            await services.hold.refused(source_of(request.state.line.client), services.now_ms())
         raise
 
 
 async def known_person(request: Request) -> int:
     """Return the caller's sender number. Raises the errors of a route that a viewer may call."""
-    found = await _holder_at(request, await _door_of(request), await _BEARER(request))
+    found = await _holder_at(request, await _services_of(request), await _BEARER(request))
     return sender_number(found.kind, found.name)
 
 
-async def _of_session(request: Request, door: AdminDoor) -> Holder:
+async def _of_session(request: Request, services: AdminServices) -> Holder:
     token = session_token(request)
     session = None
     if token:
-        session = await asyncio.to_thread(session_of, door.db, hash_of_key(token), door.now_ms())
+        session = await asyncio.to_thread(
+            session_of, services.db, hash_of_key(token), services.now_ms()
+        )
     if session is None:
         raise UnknownKeyError("people.no_session")
     if request.headers.get("sec-fetch-site", "none") not in OURS:

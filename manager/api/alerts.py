@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.api.routes import subject_router
 from manager.operations.health import silences
 from manager.operations.health.alert_views import Alerts, SentTest, current_alerts, send_test
@@ -43,41 +43,43 @@ class Window(BaseModel):
 
 
 @router.get("/alerts")
-def alerts(door: Door, _: Viewer) -> Alerts:
+def alerts(services: Services, _: Viewer) -> Alerts:
     """Show the current alerts: since when, their recipients, and the next message."""
-    return current_alerts(door.db, door.alerts, door.now_ms())
+    return current_alerts(services.db, services.alerts, services.now_ms())
 
 
 @router.post("/alerts/quiet")
-def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
+def quiet(services: Services, actor: Operator, asked: Quiet) -> Alerts:
     """Silence all alerts for some seconds; 0 ends it. Alerts that persist are sent then."""
-    now_ms = door.now_ms()
+    now_ms = services.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000) if asked.seconds else 0
-    silences.silence_all(door.db, until_ms, asked.reason, actor, now_ms)
-    return current_alerts(door.db, door.alerts, now_ms)
+    silences.silence_all(services.db, until_ms, asked.reason, actor, now_ms)
+    return current_alerts(services.db, services.alerts, now_ms)
 
 
 @router.post("/alerts/silence", status_code=204)
-def silence(door: Door, actor: Operator, asked: Silence) -> None:
+def silence(services: Services, actor: Operator, asked: Silence) -> None:
     """Acknowledge one alert: silence it for some seconds, except for its end."""
-    now_ms = door.now_ms()
+    now_ms = services.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000)
-    silences.silence(door.db, asked.key, until_ms, asked.reason, actor, now_ms)
+    silences.silence(services.db, asked.key, until_ms, asked.reason, actor, now_ms)
 
 
 @router.post("/alerts/windows", status_code=204)
-def window(door: Door, actor: Operator, asked: Window) -> None:
+def window(services: Services, actor: Operator, asked: Window) -> None:
     """Plan a maintenance window."""
-    silences.add_window(door.db, asked.from_ms, asked.until_ms, asked.reason, actor, door.now_ms())
+    silences.add_window(
+        services.db, asked.from_ms, asked.until_ms, asked.reason, actor, services.now_ms()
+    )
 
 
 @router.post("/alerts/silences/{number}/end", status_code=204)
-def end(door: Door, actor: Operator, number: int) -> None:
+def end(services: Services, actor: Operator, number: int) -> None:
     """End a silence or a window, or take back one that is to come."""
-    silences.end_silence(door.db, number, actor, door.now_ms())
+    silences.end_silence(services.db, number, actor, services.now_ms())
 
 
 @router.post("/alerts/test")
-def test(door: Door, actor: Operator) -> list[SentTest]:
+def test(services: Services, actor: Operator) -> list[SentTest]:
     """Send a test message to all recipients of alerts."""
-    return send_test(door.db, door.alerts, actor, door.now_ms())
+    return send_test(services.db, services.alerts, actor, services.now_ms())

@@ -16,7 +16,7 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from manager.api.access import Door, Operator
+from manager.api.access import Operator, Services
 from manager.api.routes import subject_router
 from manager.operations.logs import source_files
 from manager.operations.logs.source_files import ExportFile
@@ -80,13 +80,13 @@ def _padded(size_bytes: int) -> int:
     response_class=Response,
     responses={200: {"content": {"application/x-tar": {}}, "description": "The files"}},
 )
-def export(door: Door, actor: Operator, kind: str) -> Response:
+def export(services: Services, actor: Operator, kind: str) -> Response:
     """Send the files of one kind: log-sums, distances, volumes, costs or lists.
 
     Names and lines are those of the source (docs/operations.md). costs and lists have an
     `agents.txt` too, of `agent:cost:units` lines. A POST: it is audited, and takes the one turn
     that reads many logs.
     """
-    with door.scratch.turn() as place:
-        files = source_files.export(door.db, kind, place, actor, door.now_ms())
-        return TarAnswer(files, place.folder, door.now_ms() // 1000)
+    with services.scratch.turn() as place:
+        files = source_files.export(services.db, kind, place, actor, services.now_ms())
+        return TarAnswer(files, place.folder, services.now_ms() // 1000)

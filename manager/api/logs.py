@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Query
 from pydantic import BaseModel
 
-from manager.api.access import Door, Viewer
+from manager.api.access import Services, Viewer
 from manager.api.routes import subject_router
 from manager.operations.logs.log_filters import Wanted, read_moment
 from manager.operations.logs.log_lines import LINES_MOST, FoundLine, Mark
@@ -61,7 +61,7 @@ class LinesAnswer(BaseModel):
 
 @router.get("")
 def search(
-    door: Door,
+    services: Services,
     _: Viewer,
     host: Annotated[str, Query(description="`www.example.jp`, or `*.example.jp`")] = "",
     url: Annotated[str, Query(max_length=2000, description="a part of it")] = "",
@@ -88,7 +88,9 @@ def search(
         quarantined,
     )
     start = Mark.read(mark) if mark else None
-    found = door.log_lines.find(door.db, wanted, mark=start, most=limit, patience_s=PATIENCE_S)
+    found = services.log_lines.find(
+        services.db, wanted, mark=start, most=limit, patience_s=PATIENCE_S
+    )
     return LinesAnswer(
         lines=[_line(one) for one in found.lines],
         next=None if found.mark is None else str(found.mark),

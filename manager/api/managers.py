@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.api.access import Admin, Door, Viewer
+from manager.api.access import Admin, Services, Viewer
 from manager.api.routes import subject_router
 from manager.operations.identity.managers import Managers, forget_manager, list_managers
 
@@ -14,12 +14,12 @@ router: Final = subject_router("managers")
 
 
 @router.get("/managers")
-def managers(door: Door, _: Viewer) -> Managers:
+def managers(services: Services, _: Viewer) -> Managers:
     """Show the managers, and which of them leads."""
-    return list_managers(door.db)
+    return list_managers(services.db)
 
 
 @router.post("/managers/{name}/forget", status_code=204)
-def forget(door: Door, actor: Admin, name: str) -> None:
+def forget(services: Services, actor: Admin, name: str) -> None:
     """Forget a manager that was removed permanently; refused while the manager serves."""
-    forget_manager(door.db, name, actor, door.now_ms())
+    forget_manager(services.db, name, actor, services.now_ms())

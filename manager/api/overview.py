@@ -8,10 +8,10 @@ from typing import Annotated, Final
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from manager.api.access import AdminDoor, Door, Viewer
+from manager.api.access import AdminServices, Services, Viewer
 from manager.api.routes import subject_router
 from manager.message_fields import message_fields
-from manager.operations.fleet.agent_summaries import agent_glances
+from manager.operations.fleet.agent_summaries import agent_overviews
 from manager.operations.health.alert_rules import few_hosts
 from manager.operations.health.few_hosts import alert_of
 from manager.operations.hosts.addresses import names_waiting
@@ -77,43 +77,45 @@ class Overview(BaseModel):
 
 
 @router.get("/overview")
-def overview(door: Door, _: Viewer) -> Overview:
+def overview(services: Services, _: Viewer) -> Overview:
     """Show the state of everything at once."""
-    return _overview(door)
+    return _overview(services)
 
 
 @router.get("/overview/activity")
 def activity(
-    door: Door,
+    services: Services,
     _: Viewer,
     steps: Annotated[int, Query(ge=1, le=1000)] = 24,
     hours: Annotated[int, Query(ge=1, le=744, description="of each step")] = 1,
 ) -> list[Rate]:
     """Show pages and bytes a second in the last hours, from the logs that came."""
-    return rates(door.db, door.now_ms(), steps=steps, hours=hours)
+    return rates(services.db, services.now_ms(), steps=steps, hours=hours)
 
 
-def _overview(door: AdminDoor) -> Overview:
-    now_ms = door.now_ms()
-    views = agent_glances(door.db, now_ms, door.policy)
-    managers = list_managers(door.db)
-    newest = list_rounds(door.db, 1)
+def _overview(services: AdminServices) -> Overview:
+    now_ms = services.now_ms()
+    views = agent_overviews(services.db, now_ms, services.policy)
+    managers = list_managers(services.db)
+    newest = list_rounds(services.db, 1)
     return Overview(
         server_time_ms=now_ms,
         agents=Counter(view.liveness.state.value for view in views),
-        hosts=count_hosts(door.db),
-        names_waiting=names_waiting(door.db, now_ms),
-        names=resolutions(door.db),
+        hosts=count_hosts(services.db),
+        names_waiting=names_waiting(services.db, now_ms),
+        names=resolutions(services.db),
         troubles=[
-            *(one.message for one in door.alerts.own()),
+            *(one.message for one in services.alerts.own()),
             *(
                 alert_of(one).message
-                for one in few_hosts(door.db, views, door.settings.alerts.min_reachable_share)
+                for one in few_hosts(
+                    services.db, views, services.settings.alerts.min_reachable_share
+                )
             ),
         ],
         last_tick_ms=managers.last_tick_ms or 0,
         held_until_ms=managers.held_until_ms if managers.held_until_ms > now_ms else 0,
-        round=round_detail(door.db, newest[0].number) if newest else None,
+        round=round_detail(services.db, newest[0].number) if newest else None,
         attention=[
             Attention(
                 agent=view.row.name, state=view.liveness.state.value, reason=view.liveness.reason
@@ -121,6 +123,6 @@ def _overview(door: AdminDoor) -> Overview:
             for view in views
             if view.liveness.attention
         ],
-        signatures_ending=running_out(door.db, now_ms),
-        alerts=audit_page(door.db, limit=ALERTS, alerts=True),
+        signatures_ending=running_out(services.db, now_ms),
+        alerts=audit_page(services.db, limit=ALERTS, alerts=True),
     )

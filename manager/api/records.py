@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.api.routes import Limit, subject_router
 from manager.operations.health.consistency_checks import (
     FilesPage,
@@ -29,7 +29,7 @@ Before = Annotated[int | None, Query(ge=1, description="only rows older than thi
 
 @router.get("/audit")
 def audit(
-    door: Door,
+    services: Services,
     _: Viewer,
     limit: Limit = 100,
     before_id: Before = None,
@@ -40,7 +40,7 @@ def audit(
 ) -> list[AuditRow]:
     """List who did what and when, newest first."""
     return audit_page(
-        door.db,
+        services.db,
         limit=limit,
         before_id=before_id,
         action=action,
@@ -52,10 +52,10 @@ def audit(
 
 @router.get("/reports")
 def reports(
-    door: Door, _: Viewer, limit: Limit = 100, before_id: Before = None, agent: str = ""
+    services: Services, _: Viewer, limit: Limit = 100, before_id: Before = None, agent: str = ""
 ) -> list[ReportRow]:
     """List the crawl logs that were taken, newest first."""
-    return list_reports(door.db, limit=limit, before_id=before_id, agent=agent)
+    return list_reports(services.db, limit=limit, before_id=before_id, agent=agent)
 
 
 class CheckAnswer(BaseModel):
@@ -66,7 +66,7 @@ class CheckAnswer(BaseModel):
 
 @router.get("/check")
 def check_all(
-    door: Door,
+    services: Services,
     _: Viewer,
     deep: Annotated[bool, Query(description="read every byte of every file, too")] = False,
 ) -> CheckAnswer:
@@ -75,7 +75,9 @@ def check_all(
     With `deep` every byte is read, which takes hours where much is kept: `/check/files` does it
     page by page.
     """
-    return CheckAnswer(findings=[*check(door.db), *check_files(door.db, door.places, deep=deep)])
+    return CheckAnswer(
+        findings=[*check(services.db), *check_files(services.db, services.places, deep=deep)]
+    )
 
 
 class Behind(BaseModel):
@@ -86,7 +88,7 @@ class Behind(BaseModel):
 
 @router.get("/check/files")
 def check_some(
-    door: Door,
+    services: Services,
     _: Viewer,
     cursor: Annotated[str, Query(max_length=40, description="of the answer before")] = "",
     deep: Annotated[bool, Query(description="read every byte")] = False,
@@ -95,22 +97,24 @@ def check_some(
 
     The last answer also names the files without a row.
     """
-    return _with_orphans(door, check_page(door.db, door.places, cursor, deep=deep))
+    return _with_orphans(services, check_page(services.db, services.places, cursor, deep=deep))
 
 
 @router.post("/check/files")
-def verify_some(door: Door, _: Operator, asked: Behind) -> FilesPage:
+def verify_some(services: Services, _: Operator, asked: Behind) -> FilesPage:
     """Read the next files that rows name; report damaged ones and request them again.
 
     As GET with `deep`; a damaged or missing segment becomes a problem (`/archive/problems`), and
     its agent is asked for its copy at its next sync.
     """
-    return _with_orphans(door, verify_page(door.db, door.places, asked.cursor, door.now_ms()))
+    return _with_orphans(
+        services, verify_page(services.db, services.places, asked.cursor, services.now_ms())
+    )
 
 
-def _with_orphans(door: Door, page: FilesPage) -> FilesPage:
+def _with_orphans(services: Services, page: FilesPage) -> FilesPage:
     """Return a page; where it is the last one, with the files without a row."""
     if page.cursor:
         return page
-    orphans = check_orphans(door.db, door.places)
+    orphans = check_orphans(services.db, services.places)
     return FilesPage([*page.findings, *orphans], "", page.files, page.bytes)

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from fastapi import Query
 
-from manager.api.access import Door, Person
+from manager.api.access import Person, Services
 from manager.api.routes import subject_router
 from manager.operations.search import HITS_MOST, Kind, SearchResult
 
@@ -17,7 +17,7 @@ router: Final = subject_router("search")
 
 @router.get("/search")
 def search(
-    door: Door,
+    services: Services,
     asks: Person,
     q: Annotated[
         str,
@@ -34,4 +34,6 @@ def search(
 
     The results exclude all that the caller's role may not see. `leads_to` is the one exact match.
     """
-    return door.search.find(q, asks.name, asks.role, door.now_ms(), kinds=kind or (), limit=limit)
+    return services.search.find(
+        q, asks.name, asks.role, services.now_ms(), kinds=kind or (), limit=limit
+    )

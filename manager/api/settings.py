@@ -7,7 +7,7 @@ from typing import Final
 
 from fastapi import Response
 
-from manager.api.access import Door, Viewer
+from manager.api.access import Services, Viewer
 from manager.api.routes import subject_router
 from manager.settings import SettingLine, setting_lines
 from shared.messages import spoken_language
@@ -19,7 +19,7 @@ router: Final = subject_router("settings")
 
 
 @router.get("/settings")
-async def settings(door: Door, response: Response, _: Viewer) -> list[SettingLine]:
+async def settings(services: Services, response: Response, _: Viewer) -> list[SettingLine]:
     """Show all settings with default, range, meaning, and where each was said.
 
     `reason`, the meaning, is in the language of Accept-Language.
@@ -28,5 +28,5 @@ async def settings(door: Door, response: Response, _: Viewer) -> list[SettingLin
     response.headers.update({"Content-Language": language, "Vary": "Accept-Language"})
     return [
         replace(line, reason=setting_meaning(line.name, line.reason, language))
-        for line in setting_lines(door.settings)
+        for line in setting_lines(services.settings)
     ]

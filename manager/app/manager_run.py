@@ -152,7 +152,7 @@ def _serve(
                 wrapped(app, manager, local=False),
                 wrapped(app, manager, local=True),
                 ready,
-                app.state.console_door.streams.close,
+                app.state.console_services.streams.close,
                 shutdown,
             )
         )

@@ -3,8 +3,8 @@
 A step computes Give and Move from the present costs. Each agent then chooses units for the
 neighbours that still have Move left: a unit goes to the nearest of them, and what moved is
 counted at the giver's cost. The source ends a step when Move is used up and so refuses a unit
-that is larger than Move; one such unit, thirty times cheaper next door, is where it sticks. The
-rule `improves` asks instead whether the greater of the two costs falls.
+that is larger than Move; one such unit, thirty times cheaper at a neighbour, is where it sticks.
+The rule `improves` asks instead whether the greater of the two costs falls.
 Invariants: each atom keeps exactly one owner, fixed ones never move, and the assignment handed
 back is the best one seen: the maximum may rise for a step, the result never lies above the start.
 Source: seed 004, section 5.2.1, steps 1 to 4.

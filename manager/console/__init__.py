@@ -10,6 +10,6 @@ token of the session and the same origin.
 
 from manager.console.application import console
 from manager.console.navigation import console_pages
-from manager.console.requests.context import ConsoleDoor
+from manager.console.requests.context import ConsoleServices
 
-__all__ = ["ConsoleDoor", "console", "console_pages"]
+__all__ = ["ConsoleServices", "console", "console_pages"]

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.console.requests.access import failed, guarded
-from manager.console.requests.context import ConsoleDoor
+from manager.console.requests.context import ConsoleServices
 from manager.console.routes import PAGES
 from manager.console.static_files import static_route
 from shared.errors import PrsmError
@@ -41,18 +41,18 @@ HEADERS: Final = {
 ROUTES: Final = [*(guarded(page, PAGES) for page in PAGES), static_route()]
 
 
-def console(door: ConsoleDoor) -> ASGIApp:
+def console(services: ConsoleServices) -> ASGIApp:
     """Return the application. It reads `line` and `request_id` from the request's state,
     which `manager.app.web.connection` sets."""
 
     async def refused(request: Request, error: Exception) -> Response:
-        return await asyncio.to_thread(failed, request, door, error)
+        return await asyncio.to_thread(failed, request, services, error)
 
     app = Starlette(
         routes=ROUTES,
         exception_handlers={HTTPException: refused, PrsmError: refused},
     )
-    app.state.door = door
+    app.state.services = services
     return _WithHeaders(app)
 
 

@@ -5,7 +5,7 @@ or through the web server in front; each other module holds the routes of one wa
 """
 
 from manager.distribution import changes, pages, pieces, segments, wasapi, wasapi_jobs
-from manager.distribution.authentication import DistributionDoor, known_client
+from manager.distribution.authentication import DistributionServices, known_client
 from manager.distribution.downloads import Downloads
 from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage
@@ -13,7 +13,7 @@ from manager.distribution.wasapi_jobs import read_query
 
 __all__ = [
     "ROUTES",
-    "DistributionDoor",
+    "DistributionServices",
     "Downloads",
     "Selections",
     "Usage",

@@ -33,11 +33,11 @@ from manager.store.segments.segment_store import SegmentStore
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Caller", "DistributionDoor", "caller_with", "known_client"]
+__all__ = ["Caller", "DistributionServices", "caller_with", "known_client"]
 
 
 @frozen
-class DistributionDoor:
+class DistributionServices:
     """Dependencies of the routes for third parties."""
 
     db: Database
@@ -58,10 +58,10 @@ _TOKEN: Final = HTTPBearer(
 )
 
 
-def _door_of(request: Request) -> DistributionDoor:
-    door = request.app.state.distribution_door
-    assert isinstance(door, DistributionDoor)
-    return door
+def _services_of(request: Request) -> DistributionServices:
+    services = request.app.state.distribution_services
+    assert isinstance(services, DistributionServices)
+    return services
 
 
 @frozen
@@ -70,7 +70,7 @@ class Caller:
 
     client: Client
     request: Request
-    door: DistributionDoor
+    services: DistributionServices
 
     @property
     def actor(self) -> Actor:
@@ -79,7 +79,7 @@ class Caller:
 
     def at_address(self, path: str) -> str:
         """Return a path of this server with its scheme and host, as its clients reach it."""
-        public = self.door.settings.server.public_url
+        public = self.services.settings.server.public_url
         if public:
             return public.rstrip("/") + path
         scheme = "https" if self.request.state.line.is_tls else "http"
@@ -87,21 +87,21 @@ class Caller:
 
     def front(self, path: str) -> str | None:
         """Return where the web server in front finds a file of the archive; None: none is there."""
-        front = self.door.settings.archive.x_accel_redirect_path
+        front = self.services.settings.archive.x_accel_redirect_path
         return f"{front.rstrip('/')}/{path}" if front else None
 
     def download(self, name: str, size_bytes: int, start: int) -> Download:
         """Return the counter of sent bytes. size_bytes: 0: not known; start: the first byte."""
-        return self.door.downloads.begin(self.client, name, size_bytes, start)
+        return self.services.downloads.begin(self.client, name, size_bytes, start)
 
     def allowed(self, name: str, size_bytes: int, start: int, end: int) -> None:
         """Count bytes that a web server in front sends to it."""
-        self.door.downloads.allow(self.client, name, size_bytes, start, end)
+        self.services.downloads.allow(self.client, name, size_bytes, start, end)
 
     async def may_go_on(self) -> bool:
         """Return whether its token is still good."""
-        door = self.door
-        return await asyncio.to_thread(still_valid, door.db, self.client, door.now_ms())
+        services = self.services
+        return await asyncio.to_thread(still_valid, services.db, self.client, services.now_ms())
 
 
 def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[..., object]:
@@ -113,13 +113,13 @@ def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[...,
 
     async def caller_of(request: Request, _: Annotated[object, Security(_TOKEN)]) -> Caller:
         """Return the caller. Raises ForbiddenError without the scope."""
-        door = _door_of(request)
-        client = await _client_of(request, door, only_403=only_403)
+        services = _services_of(request)
+        client = await _client_of(request, services, only_403=only_403)
         work_for(f"client {client.id}")
         if scope is not None:
             client.require(scope)
-            door.usage.begin(client)
-        return Caller(client, request, door)
+            services.usage.begin(client)
+        return Caller(client, request, services)
 
     return caller_of
 
@@ -127,18 +127,18 @@ def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[...,
 async def known_client(request: Request) -> int:
     """Return the number of the third party that asks, as a sender. Raises as WASAPI does, which has
     the only messages of third parties."""
-    client = await _client_of(request, _door_of(request), only_403=True)
+    client = await _client_of(request, _services_of(request), only_403=True)
     return sender_number("client", client.name)
 
 
-async def _client_of(request: Request, door: DistributionDoor, *, only_403: bool) -> Client:
+async def _client_of(request: Request, services: DistributionServices, *, only_403: bool) -> Client:
     require_private(request.state.line, Message("connection.tokens_need_tls"))
     try:
         token = _token(request.headers.get("authorization", ""))
-        return await asyncio.to_thread(authenticate_client, door.db, token, door.now_ms())
+        return await asyncio.to_thread(authenticate_client, services.db, token, services.now_ms())
     except UnknownKeyError as error:
         if request.headers.get("authorization"):
-            await door.hold.refused(source_of(request.state.line.client), door.now_ms())
+            await services.hold.refused(source_of(request.state.line.client), services.now_ms())
         if only_403:
             raise ForbiddenError(error.message) from error
         raise

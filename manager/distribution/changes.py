@@ -45,14 +45,14 @@ async def changes(
 
     created: take it. deleted: delete what you have of it.
     """
-    door = caller.door
-    key = await asyncio.to_thread(archive_changes.cursor_key, door.layout.results.parent)
+    services = caller.services
+    key = await asyncio.to_thread(archive_changes.cursor_key, services.layout.results.parent)
     if not since:
-        cursor = await asyncio.to_thread(archive_changes.present_cursor, door.db, key)
+        cursor = await asyncio.to_thread(archive_changes.present_cursor, services.db, key)
         return JSONResponse({"changes": [], "next": cursor, "more": False})
     moment = time_ms("since", since) if _DATE.fullmatch(since) else None
     found = await asyncio.to_thread(
-        archive_changes.changes_since, door.db, key, since, moment, limit
+        archive_changes.changes_since, services.db, key, since, moment, limit
     )
     shown = [_change(caller, each) for each in found.changes]
     return JSONResponse({"changes": shown, "next": found.next, "more": found.more})
@@ -75,13 +75,13 @@ def _change(caller: Caller, change: Change) -> dict[str, Any]:
 @router.get("/daily")
 async def days(caller: Follower) -> list[str]:
     """List the days that there are files of, newest first."""
-    return await asyncio.to_thread(daily_files, caller.door.layout.daily)
+    return await asyncio.to_thread(daily_files, caller.services.layout.daily)
 
 
 @router.get("/daily/{day}", response_class=Response)
 async def day_file(caller: Follower, day: str) -> Response:
     """Send the public segments that were entered on a day (UTC), a line of JSON each."""
-    body = await asyncio.to_thread(daily_file, caller.door.layout.daily, day)
+    body = await asyncio.to_thread(daily_file, caller.services.layout.daily, day)
     return Response(body, media_type="application/x-ndjson")
 
 
@@ -97,7 +97,7 @@ async def indexes(
     `next` leads on whatever is withdrawn meanwhile.
     """
     found = await asyncio.to_thread(
-        list_files, caller.door.db, FileFilter(), page_size, page=page, after_id=after_file
+        list_files, caller.services.db, FileFilter(), page_size, page=page, after_id=after_file
     )
     following = f"/api/v1/index?page={page + 1}&page_size={page_size}&after_file={found.next_id}"
     more = found.next_id is not None
@@ -126,11 +126,11 @@ def _index(caller: Caller, row: SegmentRow) -> dict[str, Any]:
 @router.get("/index/{name}", response_class=Response)
 async def index(caller: Index, name: str) -> Response:
     """Send the index of a segment: its name and `.parquet`, or `.cdxj`."""
-    door = caller.door
+    services = caller.services
     ending = CDXJ if name.endswith(CDXJ) else PARQUET
     segment = name.removesuffix(ending)
     row = await asked_file(caller, segment, "index")
-    path = door.layout.index_file(row.key).with_suffix(ending)
+    path = services.layout.index_file(row.key).with_suffix(ending)
     size_bytes = (await asyncio.to_thread(path.stat)).st_size
     return SentFile(
         FileToSend(
@@ -140,7 +140,7 @@ async def index(caller: Index, name: str) -> Response:
             sha256=row.index_sha256 if ending == PARQUET else row.sha256,
             changed_ms=row.made_ms,
             open=lambda: path.open("rb"),
-            is_given=lambda: is_public(door.db, row.name),
+            is_given=lambda: is_public(services.db, row.name),
             front=caller.front(f"index/{path.parent.name}/{path.name}"),
         ),
         caller,

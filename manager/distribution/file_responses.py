@@ -59,7 +59,7 @@ class SentFile(Response):
 
     def __init__(self, file: FileToSend, caller: Caller) -> None:
         super().__init__(media_type=file.media_type)
-        caller.door.downloads.check_share(caller.client)
+        caller.services.downloads.check_share(caller.client)
         self._file = file
         self._caller = caller
         del self.headers["content-length"]
@@ -169,7 +169,7 @@ async def _send_all(
     is_given: Callable[[], bool],
 ) -> None:
     """Send all pieces; leave the answer unfinished if it must stop."""
-    idle_s = caller.door.settings.archive.download_idle_s
+    idle_s = caller.services.settings.archive.download_idle_s
     asked_at = time.monotonic()
     try:
         while piece := await asyncio.to_thread(next, pieces, b""):

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from manager.distribution.authentication import Caller, DistributionDoor, caller_with
+from manager.distribution.authentication import Caller, DistributionServices, caller_with
 from manager.distribution.file_responses import SentStream, stream_headers
 from manager.distribution.times import When, time_ms
 from manager.operations.archive import selection_files
@@ -112,13 +112,13 @@ async def held_hosts(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> HeldPage:
     """List the hosts that match, some at a time; `next` is the `after` of the next ones."""
-    return await asyncio.to_thread(held_page, caller.door.db, asked, after, limit)
+    return await asyncio.to_thread(held_page, caller.services.db, asked, after, limit)
 
 
 @router.get("/pages")
 async def pages_size(caller: Pages, asked: Asked) -> Size:
     """Show the upper bound of hosts and captures of a selection, without making it."""
-    found = await asyncio.to_thread(total_of, caller.door.db, asked)
+    found = await asyncio.to_thread(total_of, caller.services.db, asked)
     return Size(hosts=found[0], captures=found[1])
 
 
@@ -127,26 +127,31 @@ async def _sent(caller: Caller, form: str, asked: Selection) -> Response:
     name = f"pages.{ending.suffix}"
     if caller.request.method == "HEAD":
         return Response(media_type=ending.media_type, headers=stream_headers(name))
-    door = caller.door
-    turn = door.selections.take(caller.client)
+    services = caller.services
+    turn = services.selections.take(caller.client)
     try:
         await asyncio.to_thread(
-            selection_files.note_selection, door.db, asked, form, caller.actor, door.now_ms()
+            selection_files.note_selection,
+            services.db,
+            asked,
+            form,
+            caller.actor,
+            services.now_ms(),
         )
     except BaseException:
         turn.close()
         raise
-    settings = door.settings.archive
+    settings = services.settings.archive
     share = max(LEAST_BYTES, settings.duckdb_memory_bytes // settings.parallel_selections)
-    making = replace(selection_sources(door), memory_bytes=share)
+    making = replace(selection_sources(services), memory_bytes=share)
     pieces: Iterator[bytes] = selection_files.make(making, asked, form)
     said = asked.host or asked.conditions.url
     return SentStream(name, ending.media_type, pieces, caller, said, turn)
 
 
-def selection_sources(door: DistributionDoor) -> selection_files.SelectionSources:
+def selection_sources(services: DistributionServices) -> selection_files.SelectionSources:
     """Return what selections are made with."""
-    memory_bytes = door.settings.archive.duckdb_memory_bytes
+    memory_bytes = services.settings.archive.duckdb_memory_bytes
     return selection_files.SelectionSources(
-        door.db, door.layout, door.store, memory_bytes, door.now_ms
+        services.db, services.layout, services.store, memory_bytes, services.now_ms
     )

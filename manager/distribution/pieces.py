@@ -44,23 +44,23 @@ async def piece(
         raise ForbiddenError("archive.not_public", path=path[:100])
     name, size_bytes = found
     piece = asked_bytes({"range": piece_range}, size_bytes, "", "")
-    caller.door.downloads.piece(caller.client, name, size_bytes, piece.start, piece.end)
+    caller.services.downloads.piece(caller.client, name, size_bytes, piece.start, piece.end)
     return Response(status_code=204)
 
 
 def _given(caller: Caller, asked: re.Match[str]) -> tuple[str, int] | None:
     """Return the name and size of a file that is given to a caller, None: it is not."""
-    door = caller.door
+    services = caller.services
     if asked["job"]:
         caller.client.require("pages")
-        job = selection_jobs.complete_job(door.db, int(asked["job"]), caller.client.id)
+        job = selection_jobs.complete_job(services.db, int(asked["job"]), caller.client.id)
         return None if job is None else (job.name, job.size_bytes)
     caller.client.require("index" if asked["kind"] == "index" else "segments")
-    row = archive_files.public_by_key(door.db, f"{asked['key']}.warc.gz")
+    row = archive_files.public_by_key(services.db, f"{asked['key']}.warc.gz")
     if row is None:
         return None
     if asked["kind"] == "segments":
         return row.name, row.size_bytes
     ending = f".{asked['ending']}"
-    path = door.layout.index_file(row.key).with_suffix(ending)
+    path = services.layout.index_file(row.key).with_suffix(ending)
     return row.name + ending, path.stat().st_size

@@ -32,8 +32,8 @@ def segment_path(name: str) -> str:
 @router.get("/{name}", response_class=Response)
 async def segment(caller: Segments, name: str) -> Response:
     """Send a segment: WARC, a gzip member a record. Ranges and If-Range are answered."""
-    door, row = caller.door, await asked_file(caller, name, "segment")
-    has_file = door.store.path(row.key) is not None
+    services, row = caller.services, await asked_file(caller, name, "segment")
+    has_file = services.store.path(row.key) is not None
     return SentFile(
         FileToSend(
             name=row.name,
@@ -41,8 +41,8 @@ async def segment(caller: Segments, name: str) -> Response:
             size_bytes=row.size_bytes,
             sha256=row.sha256,
             changed_ms=row.made_ms,
-            open=lambda: door.store.open(row.key),
-            is_given=lambda: is_public(door.db, row.name),
+            open=lambda: services.store.open(row.key),
+            is_given=lambda: is_public(services.db, row.name),
             front=caller.front(f"segments/{row.key}") if has_file else None,
         ),
         caller,
@@ -51,8 +51,10 @@ async def segment(caller: Segments, name: str) -> Response:
 
 async def asked_file(caller: Caller, name: str, what: str) -> SegmentRow:
     """Return a public segment of which a client asks for a file, and record that it takes it."""
-    door, request = caller.door, caller.request
+    services, request = caller.services, caller.request
     # A download that is resumed, or asked about, is not another one.
     if request.method == "HEAD" or "range" in request.headers:
-        return await asyncio.to_thread(public_file, door.db, name)
-    return await asyncio.to_thread(take_file, door.db, name, what, caller.actor, door.now_ms())
+        return await asyncio.to_thread(public_file, services.db, name)
+    return await asyncio.to_thread(
+        take_file, services.db, name, what, caller.actor, services.now_ms()
+    )

@@ -69,7 +69,7 @@ async def webdata(
     if filetype not in ("", "warc"):
         return JSONResponse(_answer(caller, FilePage(0, [], None), page, page_size))
     found = await asyncio.to_thread(
-        list_files, caller.door.db, asked, page_size, page=page, after_id=after_file
+        list_files, caller.services.db, asked, page_size, page=page, after_id=after_file
     )
     return JSONResponse(_answer(caller, found, page, page_size))
 

@@ -71,12 +71,12 @@ async def submit(caller: Pages, asked: NewJob) -> JSONResponse:
     read_query(asked.query)
     row = await asyncio.to_thread(
         selection_jobs.submit_job,
-        caller.door.db,
+        caller.services.db,
         caller.client,
         asked.function,
         asked.query,
         caller.actor,
-        caller.door.now_ms(),
+        caller.services.now_ms(),
     )
     return JSONResponse(_job(row), 201)
 
@@ -89,7 +89,7 @@ async def jobs(
 ) -> JSONResponse:
     """List the jobs of this client, newest first."""
     found = await asyncio.to_thread(
-        selection_jobs.jobs_of, caller.door.db, caller.client, page_size, (page - 1) * page_size
+        selection_jobs.jobs_of, caller.services.db, caller.client, page_size, (page - 1) * page_size
     )
     path = "/wasapi/v1/jobs"
     more = page * page_size < found.count
@@ -115,7 +115,7 @@ async def job(caller: Pages, token: str) -> JSONResponse:
 async def result(caller: Pages, token: str) -> JSONResponse:
     """List the file of a complete job."""
     row = await _row(caller, token)
-    selection_jobs.result_path(selection_sources(caller.door), row)
+    selection_jobs.result_path(selection_sources(caller.services), row)
     file = {
         "filename": row.name,
         "filetype": FORMS[selection_jobs.FUNCTIONS[row.function]].suffix.removesuffix(".gz"),
@@ -140,7 +140,7 @@ async def result(caller: Pages, token: str) -> JSONResponse:
 async def file_of(caller: Pages, token: str) -> Response:
     """Send the result of a job; ranges and If-Range are answered."""
     row = await _row(caller, token)
-    path = selection_jobs.result_path(selection_sources(caller.door), row)
+    path = selection_jobs.result_path(selection_sources(caller.services), row)
     return SentFile(
         FileToSend(
             name=row.name,
@@ -150,7 +150,7 @@ async def file_of(caller: Pages, token: str) -> Response:
             changed_ms=row.finished_ms or 0,
             open=lambda: path.open("rb"),
             is_given=lambda: bool(
-                selection_jobs.complete_job(caller.door.db, row.id, row.client_id)
+                selection_jobs.complete_job(caller.services.db, row.id, row.client_id)
             ),
             front=caller.front(f"results/{path.name}"),
         ),
@@ -159,7 +159,7 @@ async def file_of(caller: Pages, token: str) -> Response:
 
 
 async def _row(caller: Caller, token: str) -> JobRow:
-    return await asyncio.to_thread(selection_jobs.job_of, caller.door.db, caller.client, token)
+    return await asyncio.to_thread(selection_jobs.job_of, caller.services.db, caller.client, token)
 
 
 def _job(row: JobRow) -> dict[str, Any]:

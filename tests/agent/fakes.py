@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.pipeline.handler import Handler, Output
-from agent.pipeline.ledger import LEVEL_BITS, JobRow, OpenJob, QueuedUrl, Rest
+from agent.pipeline.ledger import LEVEL_BITS, AddressBackoff, JobRow, OpenJob, QueuedUrl
 from agent.pipeline.messages.hosts import LookUp
 from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
 from agent.pipeline.messages.pages import Fetched, Links, Outside, PageWork, Processed
@@ -45,7 +45,7 @@ class _State:
     rows: dict[int, JobRow] = field(default_factory=dict)
     seen: dict[int, set[str]] = field(default_factory=dict)
     queues: dict[int, dict[int, QueuedUrl]] = field(default_factory=dict)
-    rests: dict[str, Rest] = field(default_factory=dict)
+    rests: dict[str, AddressBackoff] = field(default_factory=dict)
     next_position: int = 1
     next_job: int = 1
     captures: list[str] = field(default_factory=list)
@@ -222,10 +222,10 @@ class FakeLedger:
             behind = self._next(item.level)
             queue[behind] = replace(item, position=behind, attempts=attempts, due_ms=due_ms)
 
-    def rests(self) -> list[Rest]:
+    def rests(self) -> list[AddressBackoff]:
         return list(self._now.rests.values())
 
-    def keep_rest(self, rest: Rest) -> None:
+    def keep_rest(self, rest: AddressBackoff) -> None:
         self._changed = True
         self._now.rests[rest.address] = rest
 

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from manager.app.composition import Manager, layout_of, open_manager
 from manager.app.web.web import build_app, wrapped
-from manager.console import ConsoleDoor
+from manager.console import ConsoleServices
 from manager.intake.uploads.uploads import UploadDesk
 from manager.intake.workers.body_job import BodyJob, Reader
 from manager.operations.actor import Actor
@@ -92,7 +92,7 @@ class Running:
     manager: Manager
     clock: Clock
     public: ASGIApp = field(init=False)
-    console: ConsoleDoor = field(init=False)
+    console: ConsoleServices = field(init=False)
     manager_desk: UploadDesk = field(init=False)
     anybody: Caller = field(init=False)
     outside: Caller = field(init=False)
@@ -100,8 +100,8 @@ class Running:
 
     def __post_init__(self) -> None:
         app = build_app(self.manager)
-        self.manager_desk = app.state.agent_door.desk
-        self.console = app.state.console_door
+        self.manager_desk = app.state.agent_services.desk
+        self.console = app.state.console_services
         # Answers are read whole here: an event stream ends after its first word.
         self.console.streams.close()
         self.public = wrapped(app, self.manager, local=False)

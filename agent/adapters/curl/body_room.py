@@ -10,8 +10,8 @@ room. The sum stays below the bound and one body, as long as no body may be larg
 
 from __future__ import annotations
 
+from agent.adapters.body_memory import BodyMemory
 from agent.adapters.curl.slot import Slot
-from agent.adapters.held_bytes import HeldBytes
 
 __all__ = ["BodyRoom"]
 
@@ -19,7 +19,7 @@ __all__ = ["BodyRoom"]
 class BodyRoom:
     """The transfers that wait for memory; consulted only where the bound is reached."""
 
-    def __init__(self, memory: HeldBytes) -> None:
+    def __init__(self, memory: BodyMemory) -> None:
         self._memory = memory
         self._waiting: dict[Slot, None] = {}  # in the order in which they began to wait
         self._exempt: Slot | None = None  # though there is no room

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import pycurl
 
+from agent.adapters.body_memory import BodyMemory
 from agent.adapters.curl.answers import MAX_DETAIL_CHARACTERS, answer_of, note_retry
 from agent.adapters.curl.blocks import site_of
 from agent.adapters.curl.body_room import BodyRoom
@@ -26,7 +27,6 @@ from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_request import RawRequests
 from agent.adapters.curl.slot import Slot
-from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 from agent.pipeline.ports import Clock
 from shared.archive.http_block import status_code
@@ -48,7 +48,7 @@ class CurlFetcher:
         may_fetch: Callable[[], bool],
         refusal: Callable[[str], Message | None],
         clock: Clock,
-        memory: HeldBytes | None = None,
+        memory: BodyMemory | None = None,
     ) -> None:
         """may_fetch: the permit. refusal: why an address must not be crawled, or None.
 
@@ -74,7 +74,7 @@ class CurlFetcher:
         self._answers: deque[tuple[Callable[[FetchAnswer], None], FetchAnswer]] = deque()
         self._rate = RateLimit(options.rate, clock.monotonic_s())
         self._paused: list[Slot] = []
-        self._memory = HeldBytes(options.held_bytes) if memory is None else memory
+        self._memory = BodyMemory(options.held_bytes) if memory is None else memory
         self._room = BodyRoom(self._memory)
         self._raw = RawRequests(
             options, clock, self._memory, self._rate, self._late_refusal, self._raw_ended

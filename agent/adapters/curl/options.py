@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from agent.adapters.held_bytes import DEFAULT_HELD_BYTES
+from agent.adapters.body_memory import DEFAULT_BODY_MEMORY_BYTES
 
 __all__ = ["MAX_HEADER_BYTES", "FetchOptions", "system_ca_file"]
 
@@ -51,7 +51,7 @@ class FetchOptions:
     first_byte_s: float = 30.0
     deadline_s: float = 600.0
     rate: int = 0
-    held_bytes: int = DEFAULT_HELD_BYTES
+    held_bytes: int = DEFAULT_BODY_MEMORY_BYTES
     min_rate: int = 100
     min_rate_s: int = 30
     max_idle: int = 400

@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from agent.adapters.body_memory import BodyMemory
 from agent.adapters.curl.answers import MAX_DETAIL_CHARACTERS
 from agent.adapters.curl.blocks import (
     Site,
@@ -24,7 +25,6 @@ from agent.adapters.curl.fallback_requests import Fallback
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_answer import RawAnswer
-from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 from agent.pipeline.ports import Clock
 from shared.archive.capture import Capture, Truncation
@@ -46,7 +46,7 @@ class RawRequest:
         site: Site,
         options: FetchOptions,
         clock: Clock,
-        memory: HeldBytes,
+        memory: BodyMemory,
     ) -> None:
         self._request = request
         self._options = options
@@ -223,7 +223,7 @@ class RawRequests:
         self,
         options: FetchOptions,
         clock: Clock,
-        memory: HeldBytes,
+        memory: BodyMemory,
         rate: RateLimit,
         refusal: Callable[[], Outcome | None],
         ended: Callable[[_Done, FetchAnswer], None],

@@ -22,12 +22,12 @@ from typing import Any, Final
 
 import pycurl
 
+from agent.adapters.body_memory import BodyMemory
 from agent.adapters.curl.blocks import Site, own_fields
 from agent.adapters.curl.event_loop import Sockets
 from agent.adapters.curl.fallback_requests import Fallback
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate_limit import RateLimit
-from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 
 __all__ = ["Slot"]
@@ -47,7 +47,7 @@ class Slot:
         may_send: Callable[[Slot, str], bool],
         may_receive: Callable[[Slot, int], bool],
         rate: RateLimit,
-        memory: HeldBytes,
+        memory: BodyMemory,
         sockets: Sockets,
     ) -> None:
         """Make a handle ready.

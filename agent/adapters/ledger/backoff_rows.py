@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.adapters.ledger.database import Database, Query
-from agent.pipeline.ledger import Rest
+from agent.pipeline.ledger import AddressBackoff
 
 __all__ = ["BackoffRows"]
 
@@ -23,11 +23,11 @@ class BackoffRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def all(self) -> list[Rest]:
+    def all(self) -> list[AddressBackoff]:
         """Return all."""
-        return [Rest(*row) for row in self._database.ask(_ALL)]
+        return [AddressBackoff(*row) for row in self._database.ask(_ALL)]
 
-    def keep(self, rest: Rest) -> None:
+    def keep(self, rest: AddressBackoff) -> None:
         """Remember a rest; it replaces the earlier one of its address."""
         self._database.run(
             "INSERT OR REPLACE INTO rests (address, host, reason, strikes, until_ms) "

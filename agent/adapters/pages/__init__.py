@@ -3,7 +3,7 @@
     inline.py       in this process, at once
     pool.py         in worker processes: batches, limits, replacement; start here
     process.py      one worker process as its parent sees it: two pipes and a counter
-    worker_start.py starts worker processes; nursery.py forks them, already imported
+    worker_start.py starts worker processes; fork_server.py forks them, already imported
     child.py        the worker process itself
     wire.py         messages over the pipes
     suspects.py     hosts whose pages killed workers

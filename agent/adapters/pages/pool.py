@@ -26,7 +26,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from agent.adapters.held_bytes import HeldBytes
+from agent.adapters.body_memory import BodyMemory
 from agent.adapters.pages.process import LOST, PARSE_CRASH, PARSE_TIMEOUT, Task, WorkerProcess
 from agent.adapters.pages.suspects import SET_ASIDE, Suspects
 from agent.adapters.pages.wire import Failed
@@ -74,7 +74,7 @@ class WorkerPages:
         work_options: Mapping[str, Any],
         archive: Callable[[Fetched, str], PageWork],
         remark: Callable[[str, str], None],
-        memory: HeldBytes | None = None,
+        memory: BodyMemory | None = None,
     ) -> None:
         """Make ready; the first worker is started by `begin`, or for the first page.
 
@@ -94,7 +94,7 @@ class WorkerPages:
         )
         self._archive = archive
         self._remark = remark
-        self._memory = HeldBytes() if memory is None else memory
+        self._memory = BodyMemory() if memory is None else memory
         self._loop = asyncio.get_running_loop()
         self._suspects = Suspects()
         self._waiting: deque[Task] = deque()

@@ -1,4 +1,4 @@
-"""Start of worker processes: as programs here, forked by a nursery elsewhere."""
+"""Start of worker processes: as programs here, forked by a fork server elsewhere."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from agent.adapters.body_memory import BodyMemory
 from agent.adapters.curl import CurlFetcher
-from agent.adapters.held_bytes import HeldBytes
 from agent.adapters.last_captures import EarlierFile, remove_earlier
 from agent.adapters.ledger import DATABASE, LedgerOptions, SqliteLedger
-from agent.adapters.pages.nursery import Nursery
+from agent.adapters.pages.fork_server import ForkServer
 from agent.adapters.reports import DurableReports
 from agent.app.startup.page_work import page_worker
 from agent.app.startup.settings_mapping import fetch_options, resolver_of, segment_info
@@ -39,7 +39,7 @@ class CrawlAdapters:
         clock: Clock,
         *,
         may_send: Callable[[], bool],
-        nursery: Nursery | None = None,
+        fork_server: ForkServer | None = None,
     ) -> None:
         """Open all, inside a running event loop. may_send: asked before each request.
 
@@ -57,11 +57,11 @@ class CrawlAdapters:
         )
         self.ledger = SqliteLedger.open(folder, options, clock)
         self.reports = DurableReports(self.ledger.database)
-        self.held = held = HeldBytes(settings.limits.body_memory_bytes)
+        self.held = held = BodyMemory(settings.limits.body_memory_bytes)
         self.remarks = StopCounts()
         self.fetcher = CurlFetcher(fetch_options(settings), may_send, rules.refusal, clock, held)
         self.resolver = resolver_of(settings, rules)
-        self.worker = page_worker(settings, self.remarks.add, nursery, held)
+        self.worker = page_worker(settings, self.remarks.add, fork_server, held)
         days = settings.disk.full_capture_days
         self.earlier = EarlierFile(folder / EARLIER, clock, days) if days else None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.adapters.ledger.trash import Trash
-from agent.adapters.pages.nursery import Nursery
+from agent.adapters.pages.fork_server import ForkServer
 from agent.adapters.pages.pool import WorkerPages
 from agent.app.session.crawl_adapters import CrawlAdapters
 from agent.app.session.list_in_force import ListInForce
@@ -44,17 +44,17 @@ class CrawlSession:
         *,
         may_send: Callable[[], bool],
         may_start: Callable[[], bool],
-        nursery: Nursery | None = None,
+        fork_server: ForkServer | None = None,
     ) -> None:
         """Take up the crawl where its last commit left it.
 
-        may_send: whether a request may be sent; may_start: whether one should be begun. nursery:
-        forks page workers. Raises HomeError, DiskFullError, SettingError.
+        may_send: whether a request may be sent; may_start: whether one should be begun.
+        fork_server: forks page workers. Raises HomeError, DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
         self.settings = settings
         self.adapters = adapters = CrawlAdapters(
-            settings, folder, name, clock, may_send=may_send, nursery=nursery
+            settings, folder, name, clock, may_send=may_send, fork_server=fork_server
         )
         self.ledger, self.reports = adapters.ledger, adapters.reports
         self.crawl = crawl = Crawl(

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable
 
 from agent.adapters.clock import SystemClock
-from agent.adapters.pages.nursery import Nursery
+from agent.adapters.pages.fork_server import ForkServer
 from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.conversation import Conversation
 from agent.app.manager_link.fetch_permission import Permission
@@ -65,14 +65,14 @@ class RunOptions:
 
     once: end when all is done. show_status: takes the status each second. reread: reads the
     settings again, None: they never change. renamed: finds settings that are given by old names.
-    nursery: forks page workers.
+    fork_server: forks page workers.
     """
 
     once: bool
     show_status: Callable[[Status], None]
     reread: Callable[[], Settings] | None = None
     renamed: Callable[[], tuple[Renamed, ...]] = tuple
-    nursery: Nursery | None = None
+    fork_server: ForkServer | None = None
 
 
 async def run_until_stopped(
@@ -124,7 +124,7 @@ def compose(
         clock,
         may_send=permission.may_send,
         may_start=permission.may_start,
-        nursery=options.nursery,
+        fork_server=options.fork_server,
     )
 
     # Reports and segments for the manager.

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from agent.adapters.held_bytes import HeldBytes
+from agent.adapters.body_memory import BodyMemory
+from agent.adapters.pages.fork_server import ForkServer
 from agent.adapters.pages.inline import InlinePages
-from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerPages
 from agent.adapters.pages.worker_start import Files, Launch, Launched, by_command
 from agent.app.startup.settings_mapping import page_limits, worker_options
@@ -25,13 +25,13 @@ _PROGRAM: Final = "agent.app.startup.page_worker"
 def page_worker(
     settings: Settings,
     remark: Callable[[str, str], None],
-    nursery: Nursery | None = None,
-    held: HeldBytes | None = None,
+    fork_server: ForkServer | None = None,
+    held: BodyMemory | None = None,
 ) -> PageWorker:
     """Return what works on pages; made inside a running event loop.
 
-    remark: takes (what went wrong, an example), for the status. nursery: forks workers, as long as
-    it can; without it they are started as programs. held: where pages that wait are counted.
+    remark: takes (what went wrong, an example), for the status. fork_server: forks workers, as
+    long as it can; without it they are started as programs. held: where waiting pages are counted.
     """
     limits, options = page_limits(settings), worker_options(settings)
 
@@ -44,16 +44,16 @@ def page_worker(
     if options.workers == 0:
         return InlinePages(work, remark)
     told = dataclasses.asdict(limits)
-    return WorkerPages(options, _launch(nursery, remark), told, work, remark, held)
+    return WorkerPages(options, _launch(fork_server, remark), told, work, remark, held)
 
 
-def _launch(nursery: Nursery | None, remark: Callable[[str, str], None]) -> Launch:
+def _launch(fork_server: ForkServer | None, remark: Callable[[str, str], None]) -> Launch:
     program = by_command([sys.executable, "-P", "-m", _PROGRAM])  # whatever folder it starts in
 
     def launch(files: Files) -> Launched:
-        if nursery is not None and nursery.is_open:
+        if fork_server is not None and fork_server.is_open:
             try:
-                return nursery.launch(files)
+                return fork_server.launch(files)
             except OSError as error:
                 remark("page workers that could not be forked", str(error))
         return program(files)

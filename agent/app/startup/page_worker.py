@@ -1,4 +1,4 @@
-"""A page worker: as a program, `python -m agent.app.startup.page_worker`, or forked by a nursery.
+"""A page worker: as a program, `python -m agent.app.startup.page_worker`, or a fork of one.
 
 Only the agent starts it.
 """

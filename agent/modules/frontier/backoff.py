@@ -14,7 +14,7 @@ from typing import Final
 from agent.modules.frontier.crawl_delay import is_first_fault, is_strike
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.retry import ANSWERED
-from agent.pipeline.ledger import Ledger, Rest
+from agent.pipeline.ledger import AddressBackoff, Ledger
 from agent.pipeline.messages.requests import FetchAnswer, Tick
 from shared.frozen import frozen
 
@@ -112,7 +112,7 @@ class BackingOff:
             if self._wall.known:
                 until_ms = self._wall.epoch_ms(until_s)
                 name = _of_host(asker.name)
-                self._ledger.keep_rest(Rest(name, asker.name, reason, 0, until_ms))
+                self._ledger.keep_rest(AddressBackoff(name, asker.name, reason, 0, until_ms))
         one = BackedOff(
             address.name,
             ended.due.host,
@@ -124,7 +124,9 @@ class BackingOff:
         self._by_address[address.name] = one
         if self._wall.known:
             until_ms = self._wall.epoch_ms(address.not_before_s)
-            self._ledger.keep_rest(Rest(one.address, one.host, reason, one.strikes, until_ms))
+            self._ledger.keep_rest(
+                AddressBackoff(one.address, one.host, reason, one.strikes, until_ms)
+            )
         return one
 
     def forget(self, address: str) -> None:

@@ -13,7 +13,7 @@ and so do the files that a standard puts at one place of every host.
 Invariant: no page leaves by `allowed` without rules of its host that allow it. A robots.txt holds
 for 24 hours at most, unless its host is unreachable. A long one is read some milliseconds at each
 tick: its host waits for that, the loop does not.
-Leaves to others: matching (`robots_txt`), redirects (`rules_fetch`), when to ask again (frontier).
+Leaves to others: matching (`robots_rules`), redirects (`robots_fetch`), the next fetch (frontier).
 Source: RFC 9309, 2.3.1 and 2.4; RFC 6585, 4 (429; ADR 55); RFC 9110, 15.5.9 (408); RFC 8470, 5.2.
 """
 
@@ -25,8 +25,8 @@ from typing import Final
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots.robots_cache import RulesKept
+from agent.modules.robots.robots_parser import parse_in_portions
 from agent.modules.robots.robots_rules import Rules
-from agent.modules.robots.robots_txt import parse_in_portions
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages.pages import SITEMAP_DEPTH, Links

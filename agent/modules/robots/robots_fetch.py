@@ -15,7 +15,7 @@ from agent.modules.page.header_fields import field_values
 from agent.modules.redirect_chain import cookies_for, next_step
 from agent.modules.request import REDIRECTS, RequestModule, redirect_target
 from agent.modules.retry import ANSWERED, UNTOUCHED
-from agent.modules.robots.robots_txt import MAX_BYTES
+from agent.modules.robots.robots_parser import MAX_BYTES
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.messages.hosts import pinned
 from agent.pipeline.messages.pages import Fetched

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict
 
-from manager.api.access import Admin, Door, Viewer
+from manager.api.access import Admin, Services, Viewer
 from manager.api.routes import Limit, subject_router
 from manager.operations.archive.archive_figures import (
     ArchiveFigures,
@@ -38,9 +38,9 @@ class Compacted(BaseModel):
 
 
 @router.post("/compact")
-def compact(door: Door, actor: Admin) -> Compacted:
+def compact(services: Services, actor: Admin) -> Compacted:
     """Rewrite segments with withdrawn captures now, before the schedule does; takes minutes."""
-    rewritten, deleted = door.compact(actor)
+    rewritten, deleted = services.compact(actor)
     return Compacted(rewritten=rewritten, deleted=deleted)
 
 
@@ -58,49 +58,49 @@ class AdoptionOrder(BaseModel):
 
 
 @router.post("/adopt")
-def adopt(door: Door, actor: Admin, asked: AdoptionOrder) -> Adopted:
+def adopt(services: Services, actor: Admin, asked: AdoptionOrder) -> Adopted:
     """Enter segments that no row names, in place or in the trash; reads them, takes hours."""
-    return door.adopt(actor, dry_run=asked.dry_run, trusted=asked.trusted, id_of=asked.id_of)
+    return services.adopt(actor, dry_run=asked.dry_run, trusted=asked.trusted, id_of=asked.id_of)
 
 
 @router.get("/trash")
-def trash(door: Door, _: Viewer) -> list[TrashDay]:
+def trash(services: Services, _: Viewer) -> list[TrashDay]:
     """Return the contents of the trash by day."""
-    return door.trash()
+    return services.trash()
 
 
 @router.get("/mirrors")
 def mirrors(
-    door: Door,
+    services: Services,
     _: Viewer,
     share: Annotated[float, Query(description="of the smaller host's pages, 0 to 1")] = 0.5,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
 ) -> list[Mirror]:
     """List pairs of hosts of which one shows what the other shows; reads all indexes."""
-    return door.mirrors(share, limit)
+    return services.mirrors(share, limit)
 
 
 @router.get("")
-def figures(door: Door, _: Viewer) -> ArchiveFigures:
+def figures(services: Services, _: Viewer) -> ArchiveFigures:
     """Show how much the archive holds and makes public."""
-    return archive_size(door.db)
+    return archive_size(services.db)
 
 
 @router.get("/scrub")
-def scrub(door: Door, _: Viewer) -> ScrubProgress:
+def scrub(services: Services, _: Viewer) -> ScrubProgress:
     """Show the progress of the verification of all kept files."""
-    return scrub_progress(door.db, door.pace, door.now_ms())
+    return scrub_progress(services.db, services.pace, services.now_ms())
 
 
 @router.post("/scrub", status_code=204)
-def begin_scrub(door: Door, actor: Admin) -> None:
+def begin_scrub(services: Services, actor: Admin) -> None:
     """Begin to verify all kept files now, not at the next time of the clock."""
-    scrub_now(door.db, actor, door.now_ms())
+    scrub_now(services.db, actor, services.now_ms())
 
 
 @router.get("/captures")
 def captures(
-    door: Door,
+    services: Services,
     _: Viewer,
     url: Annotated[str, Query(min_length=1, max_length=8192, description="of the page")],
     limit: Annotated[int, Query(ge=1, le=CAPTURES_MOST)] = 100,
@@ -109,30 +109,32 @@ def captures(
 
     Reads the newest 200 segments that hold its host; `has_older` says that there are others.
     """
-    return captures_of_page(door.db, door.layout, url, limit=limit)
+    return captures_of_page(services.db, services.layout, url, limit=limit)
 
 
 @router.get("/problems")
-def problems(door: Door, _: Viewer, before: Before = None, limit: Limit = 100) -> list[ProblemRow]:
+def problems(
+    services: Services, _: Viewer, before: Before = None, limit: Limit = 100
+) -> list[ProblemRow]:
     """List kept files that are missing or damaged now, newest first."""
-    return list_problems(door.db, limit, before)
+    return list_problems(services.db, limit, before)
 
 
 @router.get("/withdrawn")
 def withdrawn(
-    door: Door,
+    services: Services,
     _: Viewer,
     text: Annotated[str, Query(description="anywhere in the host's key")] = "",
     before: Before = None,
     limit: Limit = 100,
 ) -> list[WithdrawnRow]:
     """List the withdrawn hosts: no third party receives their captures."""
-    return list_withdrawn(door.db, text=text, before=before, limit=limit)
+    return list_withdrawn(services.db, text=text, before=before, limit=limit)
 
 
 @router.get("/downloads")
 def downloads(
-    door: Door,
+    services: Services,
     _: Viewer,
     client: str = "",
     state: str = "",
@@ -141,13 +143,13 @@ def downloads(
 ) -> list[DownloadRow]:
     """List what third parties take, those that began last first: `going`, `done` or `cut`."""
     return list_downloads(
-        door.db, door.now_ms(), client=client, state=state, before=before, limit=limit
+        services.db, services.now_ms(), client=client, state=state, before=before, limit=limit
     )
 
 
 @router.get("/jobs")
 def jobs(
-    door: Door,
+    services: Services,
     _: Viewer,
     client: str = "",
     state: str = "",
@@ -155,10 +157,10 @@ def jobs(
     limit: Limit = 100,
 ) -> list[OwnedJob]:
     """List the selections that are made as files, newest first."""
-    return list_jobs(door.db, client=client, state=state, before=before, limit=limit)
+    return list_jobs(services.db, client=client, state=state, before=before, limit=limit)
 
 
 @router.post("/jobs/{number}/remove", status_code=204)
-def remove(door: Door, actor: Admin, number: int) -> None:
+def remove(services: Services, actor: Admin, number: int) -> None:
     """Remove a selection and withhold its result."""
-    remove_job(door.db, number, actor, door.now_ms())
+    remove_job(services.db, number, actor, services.now_ms())

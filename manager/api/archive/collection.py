@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.api.rounds.schedules import add_schedule_routes
 from manager.api.routes import Limit, subject_router
 from manager.db.rounds.schedules import CollectionSchedule
@@ -75,36 +75,38 @@ class RunNow(BaseModel):
 
 @router.post("/schedules", status_code=201)
 def add_schedule(
-    door: Door, actor: Operator, asked: NewCollectionSchedule
+    services: Services, actor: Operator, asked: NewCollectionSchedule
 ) -> Scheduled[CollectionSchedule]:
     """Add a schedule of sending for one agent, or for all."""
     return collection_schedules.add_collection_schedule(
-        door.db, asked.agent, asked.crontab, asked.zone, asked.asked(), actor, door.now_ms()
+        services.db, asked.agent, asked.crontab, asked.zone, asked.asked(), actor, services.now_ms()
     )
 
 
 @router.post("/schedules/{number}")
 def change_schedule(
-    door: Door, actor: Operator, number: int, asked: ChangedCollectionSchedule
+    services: Services, actor: Operator, number: int, asked: ChangedCollectionSchedule
 ) -> Scheduled[CollectionSchedule]:
     """Replace a schedule; it keeps its number."""
     return collection_schedules.change_collection_schedule(
-        door.db,
+        services.db,
         number,
         asked.agent,
         asked.crontab,
         asked.zone,
         asked.asked(),
         actor,
-        door.now_ms(),
+        services.now_ms(),
         shown_ms=asked.shown_ms,
     )
 
 
 @router.post("/schedules/{number}/run")
-def run_schedule(door: Door, actor: Operator, number: int) -> RunNow:
+def run_schedule(services: Services, actor: Operator, number: int) -> RunNow:
     """Make a schedule's orders now, before their time, which stays."""
-    made = collection_schedules.run_collection_schedule(door.db, number, actor, door.now_ms())
+    made = collection_schedules.run_collection_schedule(
+        services.db, number, actor, services.now_ms()
+    )
     return RunNow(asked=made)
 
 
@@ -123,15 +125,15 @@ add_schedule_routes(
 
 
 @router.post("/agents/{name}/limits", status_code=204)
-def limit_sending(door: Door, actor: Operator, name: str, asked: NewLimits) -> None:
+def limit_sending(services: Services, actor: Operator, name: str, asked: NewLimits) -> None:
     """Set the rate and hours of an agent's sending; a body without limits lifts them."""
     limits = read_limits(asked.bytes_per_s, asked.weekday, asked.weekend, asked.zone)
-    sending_limits.limit_sending(door.db, name, limits, actor, door.now_ms())
+    sending_limits.limit_sending(services.db, name, limits, actor, services.now_ms())
 
 
 @router.get("/orders")
 def list_orders(
-    door: Door,
+    services: Services,
     _: Viewer,
     agent: AgentText = "",
     state: Annotated[str, Query(description=", ".join(collection_orders.STATES))] = "",
@@ -140,31 +142,33 @@ def list_orders(
 ) -> list[ListedOrder]:
     """List what agents were asked to send, newest first; before: the last number of a page."""
     return collection_orders.list_orders(
-        door.db, agent=agent, state=state, before=before, limit=limit
+        services.db, agent=agent, state=state, before=before, limit=limit
     )
 
 
 @router.post("/orders", status_code=201)
-def collect_now(door: Door, actor: Operator, asked: NewOrder) -> ListedOrder:
+def collect_now(services: Services, actor: Operator, asked: NewOrder) -> ListedOrder:
     """Ask an agent to send now; it hears of it with its next sync."""
-    return collection_orders.collect_now(door.db, asked.agent, asked.asked(), actor, door.now_ms())
+    return collection_orders.collect_now(
+        services.db, asked.agent, asked.asked(), actor, services.now_ms()
+    )
 
 
 @router.post("/ask-all", status_code=201)
-def collect_all_now(door: Door, actor: Operator, asked: Asked) -> AskedAll:
+def collect_all_now(services: Services, actor: Operator, asked: Asked) -> AskedAll:
     """Ask all agents to send now, but those that have too many open orders."""
-    return collection_orders.collect_all_now(door.db, asked.asked(), actor, door.now_ms())
+    return collection_orders.collect_all_now(services.db, asked.asked(), actor, services.now_ms())
 
 
 @router.post("/orders/{number}/cancel", status_code=204)
-def cancel_order(door: Door, actor: Operator, number: int) -> None:
+def cancel_order(services: Services, actor: Operator, number: int) -> None:
     """Cancel an order for the segments that were not sent yet."""
-    collection_orders.cancel_order(door.db, number, actor, door.now_ms())
+    collection_orders.cancel_order(services.db, number, actor, services.now_ms())
 
 
 @router.get("/transfers")
 def list_transfers(
-    door: Door,
+    services: Services,
     _: Viewer,
     agent: AgentText = "",
     state: Annotated[str, Query(max_length=20)] = "",
@@ -172,10 +176,10 @@ def list_transfers(
     limit: Limit = 100,
 ) -> list[ListedTransfer]:
     """List files that came or are coming, newest first; before: the last number of a page."""
-    return uploads.list_transfers(door.db, agent=agent, state=state, before=before, limit=limit)
+    return uploads.list_transfers(services.db, agent=agent, state=state, before=before, limit=limit)
 
 
 @router.post("/transfers/{number}/cancel", status_code=204)
-def cancel_transfer(door: Door, actor: Operator, number: int) -> None:
+def cancel_transfer(services: Services, actor: Operator, number: int) -> None:
     """Cancel the transfer of a file; its agent starts it again with its next order."""
-    upload_completion.cancel_transfer(door.db, door.parts, number, actor, door.now_ms())
+    upload_completion.cancel_transfer(services.db, services.parts, number, actor, services.now_ms())

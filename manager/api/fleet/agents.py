@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from manager.api.access import Admin, Door, Operator, Viewer
+from manager.api.access import Admin, Operator, Services, Viewer
 from manager.api.routes import subject_router
 from manager.assignment.liveness import LivenessState
 from manager.message_fields import message_fields
@@ -171,64 +171,66 @@ class NewPosition(BaseModel):
 
 
 @router.get("/agents")
-def list_agents(door: Door, _: Viewer) -> list[AgentAnswer]:
+def list_agents(services: Services, _: Viewer) -> list[AgentAnswer]:
     """List all agents by name, retired ones last."""
-    views = agents.list_agents(door.db, door.now_ms(), door.policy)
+    views = agents.list_agents(services.db, services.now_ms(), services.policy)
     return [_answer(view) for view in views]
 
 
 @router.get("/join-tokens")
-def waiting_tokens(door: Door, _: Admin) -> list[WaitingToken]:
+def waiting_tokens(services: Services, _: Admin) -> list[WaitingToken]:
     """List the join tokens that may still be used; never the tokens themselves."""
-    rows = agents.list_join_tokens(door.db, door.now_ms())
+    rows = agents.list_join_tokens(services.db, services.now_ms())
     return [WaitingToken.model_validate(row, from_attributes=True) for row in rows]
 
 
 @router.get("/agents/{name}")
-def agent_detail(door: Door, _: Viewer, name: str) -> AgentDetailAnswer:
+def agent_detail(services: Services, _: Viewer, name: str) -> AgentDetailAnswer:
     """Show one agent."""
-    detail = agents.agent_detail(door.db, name, door.now_ms(), door.policy)
+    detail = agents.agent_detail(services.db, name, services.now_ms(), services.policy)
     return AgentDetailAnswer(
         agent=_answer(detail.view), counters=detail.counters, orders=detail.orders
     )
 
 
 @router.post("/agents/{name}/token", status_code=201)
-def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
+def join_token(services: Services, actor: Admin, name: str) -> JoinToken:
     """Make a one-time token with which the machine of this name may join, or change its key."""
-    return issue_join_token(door.db, name, actor, door.now_ms(), door.policy.join_token_s)
+    return issue_join_token(
+        services.db, name, actor, services.now_ms(), services.policy.join_token_s
+    )
 
 
 @router.post("/agents/{name}/token/revoke", status_code=204)
-def revoke_token(door: Door, actor: Admin, name: str) -> None:
+def revoke_token(services: Services, actor: Admin, name: str) -> None:
     """Revoke the unused join token of this name."""
-    revoke_join_token(door.db, name, actor, door.now_ms())
+    revoke_join_token(services.db, name, actor, services.now_ms())
 
 
 @router.post("/agents/{name}/retire", status_code=204)
-def retire(door: Door, actor: Admin, name: str) -> None:
+def retire(services: Services, actor: Admin, name: str) -> None:
     """Retire an agent permanently; its units go to others, its data stays."""
-    agents.retire(door.db, name, actor, door.now_ms())
+    agents.retire(services.db, name, actor, services.now_ms())
 
 
 @router.post("/agents/{name}/command")
-def order_command(door: Door, actor: Operator, name: str, asked: NewCommand) -> Ordered:
+def order_command(services: Services, actor: Operator, name: str, asked: NewCommand) -> Ordered:
     """Order an agent to restart, drain, pause, resume or update."""
     command_id = agents.order_command(
-        door.db, name, asked.command, actor, door.now_ms(), pages=asked.pages
+        services.db, name, asked.command, actor, services.now_ms(), pages=asked.pages
     )
     return Ordered(command_id=command_id)
 
 
 @router.post("/agents/{name}/believe", status_code=204)
-def believe(door: Door, actor: Operator, name: str) -> None:
+def believe(services: Services, actor: Operator, name: str) -> None:
     """Take all that an agent has claimed as true; later claims are judged by that."""
-    believe_agent(door.db, name, actor, door.now_ms())
+    believe_agent(services.db, name, actor, services.now_ms())
 
 
 @router.post("/agents/{name}/compare")
 def compare(
-    door: Door,
+    services: Services,
     actor: Operator,
     name: str,
     share: Annotated[float, Query(gt=0, le=1, description="of the pages, drawn by chance")] = 1.0,
@@ -237,31 +239,33 @@ def compare(
 
     Nothing is fetched. A suspect is an alert in the audit.
     """
-    with door.scratch.turn() as place:
+    with services.scratch.turn() as place:
         found = capture_checks.check_captures(
-            door.db, name, place, actor, door.now_ms(), share, door.policy
+            services.db, name, place, actor, services.now_ms(), share, services.policy
         )
         shutil.rmtree(place.folder, ignore_errors=True)
     return found
 
 
 @router.get("/agents/{name}/refetches")
-def refetches(door: Door, _: Viewer, name: str) -> Refetches:
+def refetches(services: Services, _: Viewer, name: str) -> Refetches:
     """Show what other agents saw of an agent's pages, and it of theirs, in the newest round."""
-    return refetches_of(door.db, name)
+    return refetches_of(services.db, name)
 
 
 @router.post("/agents/{name}/list-limit", status_code=204)
-def set_list_limit(door: Door, actor: Operator, name: str, asked: ListLimit) -> None:
+def set_list_limit(services: Services, actor: Operator, name: str, asked: ListLimit) -> None:
     """Set how many pages of each unit the agent's next list allows."""
-    agents.set_next_list_limit(door.db, name, asked.pages, actor, door.now_ms())
+    agents.set_next_list_limit(services.db, name, asked.pages, actor, services.now_ms())
 
 
 @router.post("/agents/{name}/position", status_code=204)
-def position(door: Door, actor: Operator, name: str, asked: NewPosition | None = None) -> None:
+def position(
+    services: Services, actor: Operator, name: str, asked: NewPosition | None = None
+) -> None:
     """Set the position of an agent; without a body: unknown."""
     place = None if asked is None else read_position(asked.latitude, asked.longitude)
-    set_position(door.db, name, place, actor, door.now_ms())
+    set_position(services.db, name, place, actor, services.now_ms())
 
 
 def _answer(view: AgentView) -> AgentAnswer:

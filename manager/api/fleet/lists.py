@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from fastapi import Query, Request
 
-from manager.api.access import Door, Operator
+from manager.api.access import Operator, Services
 from manager.api.hosts.text_lists import TEXT_BODY, text_body
 from manager.api.routes import subject_router
 from manager.operations.hosts.list_import import ImportedLists, import_lists
@@ -20,7 +20,7 @@ router: Final = subject_router("hosts", "/lists")
 @router.post("/import", openapi_extra=TEXT_BODY)
 async def import_(
     request: Request,
-    door: Door,
+    services: Services,
     actor: Operator,
     add_hosts: Annotated[bool, Query(description="hosts that are not known are added")] = False,
 ) -> ImportedLists:
@@ -29,13 +29,13 @@ async def import_(
     All lines are taken, or nothing changes and the answer (400) names those that cannot be, by
     agent and number, counted from the line of the agent.
     """
-    async with text_body(request, door) as lines:
+    async with text_body(request, services) as lines:
         return await asyncio.to_thread(
             import_lists,
-            door.db,
+            services.db,
             lines,
             actor,
-            door.now_ms(),
+            services.now_ms(),
             add_hosts=add_hosts,
-            policy=door.policy,
+            policy=services.policy,
         )

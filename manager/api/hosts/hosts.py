@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.api.hosts.text_lists import TEXT_BODY, text_body
 from manager.api.routes import Limit, Offset, subject_router
 from manager.operations.hosts import host_merge, host_split, host_views, hosts, name_lookups
@@ -70,7 +70,7 @@ class Merged(BaseModel):
 
 @router.get("")
 def list_hosts(
-    door: Door,
+    services: Services,
     _: Viewer,
     domain: Annotated[str, Query(description="`example.jp`: it and all names below it")] = "",
     text: Annotated[str, Query(description="anywhere in the key")] = "",
@@ -90,7 +90,7 @@ def list_hosts(
 ) -> HostPage:
     """List the hosts that match, sorted, a page at a time."""
     return host_views.list_hosts(
-        door.db,
+        services.db,
         HostFilter(domain, text, owner, state, search),
         sort=sort,
         limit=limit,
@@ -100,73 +100,75 @@ def list_hosts(
 
 @router.get("/detail")
 def host_detail(
-    door: Door, _: Viewer, host: Annotated[str, Query(description="its key, or any URL on it")]
+    services: Services,
+    _: Viewer,
+    host: Annotated[str, Query(description="its key, or any URL on it")],
 ) -> HostDetail:
     """Show all that is known of a host."""
-    return host_views.host_detail(door.db, host, door.policy)
+    return host_views.host_detail(services.db, host, services.policy)
 
 
 @router.post("/import", openapi_extra=TEXT_BODY)
-async def import_hosts(request: Request, door: Door, actor: Operator) -> Imported:
+async def import_hosts(request: Request, services: Services, actor: Operator) -> Imported:
     """Add the hosts of a list: a URL a line, perhaps a tab and a referer; plain text or gzip.
 
     `http://` is put before lines without a scheme; empty lines and comments are skipped; lines
     that name no host are refused by their number, and keep no other out.
     """
-    async with text_body(request, door) as lines:
+    async with text_body(request, services) as lines:
         return await asyncio.to_thread(
-            hosts.import_hosts, door.db, lines(), actor, door.now_ms(), door.policy
+            hosts.import_hosts, services.db, lines(), actor, services.now_ms(), services.policy
         )
 
 
 @router.get("/resolutions")
-def all_resolutions(door: Door, _: Viewer) -> Resolutions:
+def all_resolutions(services: Services, _: Viewer) -> Resolutions:
     """Count resolved hosts, and the others by reason, with examples."""
-    return name_lookups.resolutions(door.db)
+    return name_lookups.resolutions(services.db)
 
 
 @router.post("/resolutions", openapi_extra=TEXT_BODY)
-async def resolutions_of_list(request: Request, door: Door, _: Viewer) -> Resolutions:
+async def resolutions_of_list(request: Request, services: Services, _: Viewer) -> Resolutions:
     """Count the same of the hosts of a list, in the format of an import."""
-    async with text_body(request, door) as lines:
-        return await asyncio.to_thread(name_lookups.resolutions_of_list, door.db, lines())
+    async with text_body(request, services) as lines:
+        return await asyncio.to_thread(name_lookups.resolutions_of_list, services.db, lines())
 
 
 @router.post("/resolve")
-def resolve(door: Door, actor: Operator, asked: ResolveHosts) -> ResolveAsked:
+def resolve(services: Services, actor: Operator, asked: ResolveHosts) -> ResolveAsked:
     """Look the name of a host up again with the next tick, or of all that are unresolved."""
-    return name_lookups.look_up_again(door.db, asked.host or "", actor, door.now_ms())
+    return name_lookups.look_up_again(services.db, asked.host or "", actor, services.now_ms())
 
 
 @router.post("/exclude", status_code=204)
-def exclude(door: Door, actor: Operator, asked: Exclude) -> None:
+def exclude(services: Services, actor: Operator, asked: Exclude) -> None:
     """Take a host out of the crawl."""
-    hosts.exclude_host(door.db, asked.host, asked.reason, actor, door.now_ms())
+    hosts.exclude_host(services.db, asked.host, asked.reason, actor, services.now_ms())
 
 
 @router.post("/include", status_code=204)
-def include(door: Door, actor: Operator, asked: Include) -> None:
+def include(services: Services, actor: Operator, asked: Include) -> None:
     """Include a host again."""
-    hosts.include_host(door.db, asked.host, actor, door.now_ms())
+    hosts.include_host(services.db, asked.host, actor, services.now_ms())
 
 
 @router.post("/split")
-def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
+def split(services: Services, actor: Operator, asked: SplitHost) -> Split:
     """Cut a host into directories for several agents, by what its newest crawl held."""
     return host_split.split_host(
-        door.db,
+        services.db,
         asked.host,
         actor,
-        door.now_ms(),
+        services.now_ms(),
         parts=asked.pieces,
         interval_s=asked.interval_s,
         dry_run=asked.dry_run,
-        policy=door.policy,
+        policy=services.policy,
     )
 
 
 @router.post("/merge")
-def merge(door: Door, actor: Operator, asked: MergeHost) -> Merged:
+def merge(services: Services, actor: Operator, asked: MergeHost) -> Merged:
     """Make the directories of a split host one unit again."""
-    units = host_merge.merge_host(door.db, asked.host, actor, door.now_ms())
+    units = host_merge.merge_host(services.db, asked.host, actor, services.now_ms())
     return Merged(units=units)

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.api.routes import Limit, Offset, subject_router
 from manager.intake.messages.large_messages import AgentName, NewPins, Reason, Unpin, Url
 from manager.operations.hosts import bans
@@ -70,59 +70,69 @@ class Lifted(BaseModel):
 
 @router.get("/pins")
 def list_pins(
-    door: Door, _: Viewer, agent: str = "", limit: Limit = 100, offset: Offset = 0
+    services: Services, _: Viewer, agent: str = "", limit: Limit = 100, offset: Offset = 0
 ) -> PinPage:
     """List pins, of one agent or of all, with why those that do not hold now do not."""
-    return pins.list_pins(door.db, agent=agent, limit=limit, offset=offset)
+    return pins.list_pins(services.db, agent=agent, limit=limit, offset=offset)
 
 
 @router.post("/move")
-def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
+def move(services: Services, actor: Operator, asked: NewMove) -> Moved:
     """Move a unit and all units at its address to an agent now; the next plan may move it again."""
     moved = unit_moves.move_unit(
-        door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
+        services.db, asked.unit, asked.agent, asked.reason, actor, services.now_ms()
     )
     return Moved(moved=moved)
 
 
 @router.post("/pin")
-def pin(door: Door, actor: Operator, asked: NewPin) -> Pinned:
+def pin(services: Services, actor: Operator, asked: NewPin) -> Pinned:
     """Pin a unit to an agent until the pin is removed."""
-    return pins.pin_unit(door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms())
+    return pins.pin_unit(
+        services.db, asked.unit, asked.agent, asked.reason, actor, services.now_ms()
+    )
 
 
 @router.post("/pin-many")
-def pin_many(door: Door, actor: Operator, asked: NewPins) -> Pinned:
+def pin_many(services: Services, actor: Operator, asked: NewPins) -> Pinned:
     """Move many units to an agent; each impossible move is refused singly."""
-    return pins.pin_units(door.db, asked.units, asked.agent, asked.reason, actor, door.now_ms())
+    return pins.pin_units(
+        services.db, asked.units, asked.agent, asked.reason, actor, services.now_ms()
+    )
 
 
 @router.post("/unpin")
-def unpin(door: Door, actor: Operator, asked: Unpin) -> Unpinned:
+def unpin(services: Services, actor: Operator, asked: Unpin) -> Unpinned:
     """Lift pins: plans may move these units again."""
-    unpinned = pins.unpin_units(door.db, asked.units, actor, door.now_ms(), asked.reason)
+    unpinned = pins.unpin_units(services.db, asked.units, actor, services.now_ms(), asked.reason)
     return Unpinned(unpinned=unpinned)
 
 
 @router.get("/bans")
 def list_bans(
-    door: Door, _: Viewer, agent: str = "", limit: Limit = 100, offset: Offset = 0
+    services: Services, _: Viewer, agent: str = "", limit: Limit = 100, offset: Offset = 0
 ) -> list[Ban]:
     """List bans, of one agent or of all."""
-    return bans.list_bans(door.db, agent=agent, limit=limit, offset=offset)
+    return bans.list_bans(services.db, agent=agent, limit=limit, offset=offset)
 
 
 @router.post("/ban")
-def ban(door: Door, actor: Operator, asked: NewBan) -> Moved:
+def ban(services: Services, actor: Operator, asked: NewBan) -> Moved:
     """Ban an agent from a host and from its address."""
     moved = bans.ban_host(
-        door.db, asked.host, asked.agent, asked.reason, actor, door.now_ms(), door.policy
+        services.db,
+        asked.host,
+        asked.agent,
+        asked.reason,
+        actor,
+        services.now_ms(),
+        services.policy,
     )
     return Moved(moved=moved)
 
 
 @router.post("/lift-ban")
-def lift_ban(door: Door, actor: Operator, asked: Lift) -> Lifted:
+def lift_ban(services: Services, actor: Operator, asked: Lift) -> Lifted:
     """Lift a ban."""
-    lifted = bans.lift_ban(door.db, asked.host, asked.agent, actor, door.now_ms())
+    lifted = bans.lift_ban(services.db, asked.host, asked.agent, actor, services.now_ms())
     return Lifted(lifted=lifted)

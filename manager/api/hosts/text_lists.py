@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from fastapi import Request
 
-from manager.api.access import AdminDoor
+from manager.api.access import AdminServices
 from manager.intake.body_decoding import DecodingLimits
 from manager.intake.body_receiver import UPLOADED_LIST, declared_bytes, receive
 from manager.intake.client_disconnect import gone_client, while_connected
@@ -43,16 +43,16 @@ Lines = Callable[[], Iterator[tuple[int, str]]]
 
 
 @asynccontextmanager
-async def text_body(request: Request, door: AdminDoor) -> AsyncIterator[Lines]:
+async def text_body(request: Request, services: AdminServices) -> AsyncIterator[Lines]:
     """Take the body of a request; it is removed at the end of the `with` block.
 
     A worker process looks through it first; where the client goes away, the reading ends.
     Raises LimitError, FormatError, SlowSenderError.
     """
-    limits = door.settings.limits
+    limits = services.settings.limits
     body = await receive(
         request.stream(),
-        door.spool,
+        services.spool,
         UPLOADED_LIST,
         limit_bytes=limits.hosts_bytes,
         declared_bytes=declared_bytes(request),
@@ -61,8 +61,8 @@ async def text_body(request: Request, door: AdminDoor) -> AsyncIterator[Lines]:
 
     try:
         decoding = DecodingLimits(limits.hosts_bytes, limits.decoded_ratio, 10**12, "")
-        job = ListJob(body.path, decoding, cpu_s=door.settings.intake.host_list_cpu_s)
-        await while_connected(request, door.read(check_list, job))
+        job = ListJob(body.path, decoding, cpu_s=services.settings.intake.host_list_cpu_s)
+        await while_connected(request, services.read(check_list, job))
         async with gone_client(request) as check_client:
 
             def lines() -> Iterator[tuple[int, str]]:

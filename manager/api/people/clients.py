@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from manager.api.access import Admin, Door, Viewer
+from manager.api.access import Admin, Services, Viewer
 from manager.api.routes import subject_router
 from manager.operations.people import clients
 from manager.operations.people.clients import SCOPES, ClientDetail, IssuedToken
@@ -41,28 +41,28 @@ class Disable(BaseModel):
 
 
 @router.get("")
-def list_clients(door: Door, _: Viewer) -> list[ClientDetail]:
+def list_clients(services: Services, _: Viewer) -> list[ClientDetail]:
     """List all third parties with their tokens and what they took."""
-    return clients.list_clients(door.db, door.now_ms())
+    return clients.list_clients(services.db, services.now_ms())
 
 
 @router.post("", status_code=201)
-def register(door: Door, actor: Admin, asked: NewClient) -> ClientDetail:
+def register(services: Services, actor: Admin, asked: NewClient) -> ClientDetail:
     """Register a third party."""
     row = clients.register_client(
-        door.db, asked.name, asked.contact, asked.purpose, actor, door.now_ms()
+        services.db, asked.name, asked.contact, asked.purpose, actor, services.now_ms()
     )
     return ClientDetail(row, [], [])
 
 
 @router.post("/{name}/tokens", status_code=201)
-def issue(door: Door, actor: Admin, name: str, asked: NewToken) -> IssuedToken:
+def issue(services: Services, actor: Admin, name: str, asked: NewToken) -> IssuedToken:
     """Issue a token; the answer is the only place where it is ever shown."""
     return clients.issue_token(
-        door.db,
+        services.db,
         name,
         actor,
-        door.now_ms(),
+        services.now_ms(),
         scopes=asked.scopes,
         days=asked.days,
         daily_bytes=asked.daily_bytes,
@@ -71,12 +71,14 @@ def issue(door: Door, actor: Admin, name: str, asked: NewToken) -> IssuedToken:
 
 
 @router.post("/{name}/tokens/{token_id}/revoke", status_code=204)
-def revoke(door: Door, actor: Admin, name: str, token_id: int) -> None:
+def revoke(services: Services, actor: Admin, name: str, token_id: int) -> None:
     """End a token at once."""
-    clients.revoke_token(door.db, name, token_id, actor, door.now_ms())
+    clients.revoke_token(services.db, name, token_id, actor, services.now_ms())
 
 
 @router.post("/{name}/disable", status_code=204)
-def disable(door: Door, actor: Admin, name: str, asked: Disable) -> None:
+def disable(services: Services, actor: Admin, name: str, asked: Disable) -> None:
     """Disable a third party, or enable it again."""
-    clients.set_client_disabled(door.db, name, actor, door.now_ms(), disabled=asked.disabled)
+    clients.set_client_disabled(
+        services.db, name, actor, services.now_ms(), disabled=asked.disabled
+    )

@@ -13,9 +13,9 @@ from pydantic import BaseModel, Field
 from manager.api.access import (
     COOKIES,
     DEVICES,
-    AdminDoor,
-    Door,
+    AdminServices,
     Person,
+    Services,
     Viewer,
     actor_at,
     csrf_of,
@@ -68,20 +68,20 @@ class Myself(BaseModel):
 
 @router.post("/login")
 async def login(
-    request: Request, response: Response, door: Door, asked: LoginRequest
+    request: Request, response: Response, services: Services, asked: LoginRequest
 ) -> LoginAnswer:
     """Begin a session; the cookies are set, and are sent back over the same kind of line only."""
     require_private_line(request)
-    session_s = door.settings.console.session_s
+    session_s = services.settings.console.session_s
     tls, line = bool(request.state.line.is_tls), request.state.line
     device = request.cookies.get(DEVICES[tls], "")
-    async with _turn(request, door, asked.name[:64]):
+    async with _turn(request, services, asked.name[:64]):
         session = await asyncio.to_thread(
             users.login,
-            door.db,
+            services.db,
             asked.name,
             asked.password,
-            door.now_ms(),
+            services.now_ms(),
             session_s=session_s,
             address=line.client,
             browser=browser_of(request.scope["headers"]),
@@ -99,14 +99,14 @@ async def login(
 
 
 @router.post("/logout")
-def logout(request: Request, response: Response, door: Door, _: Viewer) -> dict[str, bool]:
+def logout(request: Request, response: Response, services: Services, _: Viewer) -> dict[str, bool]:
     """End the session."""
     token = session_token(request)
     if token:
         users.logout(
-            door.db,
+            services.db,
             hash_of_key(token),
-            door.now_ms(),
+            services.now_ms(),
             address=request.state.line.client,
             browser=browser_of(request.scope["headers"]),
         )
@@ -117,20 +117,20 @@ def logout(request: Request, response: Response, door: Door, _: Viewer) -> dict[
 
 @router.post("/password", status_code=204)
 async def change_password(
-    request: Request, response: Response, door: Door, asks: Person, asked: ChangedPassword
+    request: Request, response: Response, services: Services, asks: Person, asked: ChangedPassword
 ) -> None:
     """Set one's own password; all other sessions of the person end."""
     tls = bool(request.state.line.is_tls)
-    async with _turn(request, door, asks.name):
+    async with _turn(request, services, asks.name):
         device = await asyncio.to_thread(
             change_own_password,
-            door.db,
+            services.db,
             asks,
             hash_of_key(session_token(request)),
             asked.old,
             asked.new,
             actor_at(request, asks),
-            door.now_ms(),
+            services.now_ms(),
             device=request.cookies.get(DEVICES[tls], ""),
         )
     _set_cookie(response, DEVICES[tls], device, DEVICE_S, tls=tls)
@@ -143,16 +143,16 @@ async def session(actor: Viewer) -> Myself:
 
 
 @asynccontextmanager
-async def _turn(request: Request, door: AdminDoor, name: str) -> AsyncIterator[None]:
+async def _turn(request: Request, services: AdminServices, name: str) -> AsyncIterator[None]:
     """Wait for the turn of a look at a password; of who is refused often, the answer waits."""
-    line, now_ms = request.state.line, door.now_ms()
+    line, now_ms = request.state.line, services.now_ms()
     device = request.cookies.get(DEVICES[bool(line.is_tls)], "")
-    wait = await asyncio.to_thread(login_wait, door.db, name, line.client, device, now_ms)
+    wait = await asyncio.to_thread(login_wait, services.db, name, line.client, device, now_ms)
     try:
-        async with door.logins.turn(wait):
+        async with services.logins.turn(wait):
             yield
     except (UnknownKeyError, ForbiddenError, SlowDownError, BusyError):
-        await door.hold.refused(wait.source, now_ms)
+        await services.hold.refused(wait.source, now_ms)
         raise
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Request
 from pydantic import BaseModel, Field
 
-from manager.api.access import Door, Person, actor_at
+from manager.api.access import Person, Services, actor_at
 from manager.api.routes import subject_router
 from manager.operations.people import api_tokens
 from manager.operations.people.api_tokens import MOST_DAYS, NewToken, TokenRow
@@ -28,28 +28,28 @@ class AskedToken(BaseModel):
 
 
 @router.get("")
-def list_tokens(door: Door, asks: Person) -> list[TokenRow]:
+def list_tokens(services: Services, asks: Person) -> list[TokenRow]:
     """List one's own tokens, or everybody's to an administrator; never the tokens themselves."""
-    return api_tokens.list_tokens(door.db, asks)
+    return api_tokens.list_tokens(services.db, asks)
 
 
 @router.post("", status_code=201)
-def make_token(request: Request, door: Door, asks: Person, asked: AskedToken) -> NewToken:
+def make_token(request: Request, services: Services, asks: Person, asked: AskedToken) -> NewToken:
     """Make a token; the answer shows it, this once. A token cannot make one."""
     return api_tokens.make_token(
-        door.db,
+        services.db,
         asks,
         asked.name,
         asked.role,
         asked.days,
         actor_at(request, asks),
-        door.now_ms(),
+        services.now_ms(),
         user=asked.user,
     )
 
 
 @router.post("/{number}/revoke", status_code=204)
-def revoke_token(request: Request, door: Door, asks: Person, number: int) -> None:
+def revoke_token(request: Request, services: Services, asks: Person, number: int) -> None:
     """End a token at once."""
     actor = actor_at(request, asks)
-    api_tokens.revoke_token(door.db, asks, number, actor, door.now_ms())
+    api_tokens.revoke_token(services.db, asks, number, actor, services.now_ms())

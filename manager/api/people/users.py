@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from manager.api.access import Admin, Door
+from manager.api.access import Admin, Services
 from manager.api.routes import subject_router
 from manager.operations.people import sessions, users
 from manager.operations.people.sessions import OpenSession
@@ -54,51 +54,53 @@ class Ended(BaseModel):
 
 
 @router.get("")
-def list_users(door: Door, _: Admin) -> list[User]:
+def list_users(services: Services, _: Admin) -> list[User]:
     """List all users by name."""
-    return users.list_users(door.db)
+    return users.list_users(services.db)
 
 
 @router.post("", status_code=201)
-def add_user(door: Door, actor: Admin, asked: NewUser) -> User:
+def add_user(services: Services, actor: Admin, asked: NewUser) -> User:
     """Add a user."""
-    return users.add_user(door.db, asked.name, asked.password, asked.role, actor, door.now_ms())
+    return users.add_user(
+        services.db, asked.name, asked.password, asked.role, actor, services.now_ms()
+    )
 
 
 @router.post("/{name}/password")
-def change_password(door: Door, actor: Admin, name: str, asked: NewPassword) -> PasswordSet:
+def change_password(services: Services, actor: Admin, name: str, asked: NewPassword) -> PasswordSet:
     """Set a user's password; return how many tokens of the user's scripts ended and remain."""
     return users.change_password(
-        door.db, name, asked.password, actor, door.now_ms(), tokens=asked.tokens
+        services.db, name, asked.password, actor, services.now_ms(), tokens=asked.tokens
     )
 
 
 @router.post("/{name}/role", status_code=204)
-def set_role(door: Door, actor: Admin, name: str, asked: NewRole) -> None:
+def set_role(services: Services, actor: Admin, name: str, asked: NewRole) -> None:
     """Set what a user may do; who is disabled stays so."""
-    users.set_role(door.db, name, asked.role, actor, door.now_ms())
+    users.set_role(services.db, name, asked.role, actor, services.now_ms())
 
 
 @router.post("/{name}/disable", status_code=204)
-def disable(door: Door, actor: Admin, name: str) -> None:
+def disable(services: Services, actor: Admin, name: str) -> None:
     """Keep a user out: all sessions end, and no token of the user opens anything."""
-    users.set_user_disabled(door.db, name, actor, door.now_ms(), disabled=True)
+    users.set_user_disabled(services.db, name, actor, services.now_ms(), disabled=True)
 
 
 @router.post("/{name}/enable", status_code=204)
-def enable(door: Door, actor: Admin, name: str) -> None:
+def enable(services: Services, actor: Admin, name: str) -> None:
     """Enable a user again."""
-    users.set_user_disabled(door.db, name, actor, door.now_ms(), disabled=False)
+    users.set_user_disabled(services.db, name, actor, services.now_ms(), disabled=False)
 
 
 @router.get("/{name}/sessions")
-def list_sessions(door: Door, _: Admin, name: str) -> list[OpenSession]:
+def list_sessions(services: Services, _: Admin, name: str) -> list[OpenSession]:
     """List where a user is logged in."""
-    return sessions.list_sessions(door.db, name, door.now_ms())
+    return sessions.list_sessions(services.db, name, services.now_ms())
 
 
 @router.post("/{name}/sessions/end")
-def end_sessions(door: Door, actor: Admin, name: str, asked: WhichSession) -> Ended:
+def end_sessions(services: Services, actor: Admin, name: str, asked: WhichSession) -> Ended:
     """Log a user out: of one session, or everywhere."""
-    ended = sessions.end_sessions(door.db, name, actor, door.now_ms(), asked.session)
+    ended = sessions.end_sessions(services.db, name, actor, services.now_ms(), asked.session)
     return Ended(ended=ended)

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.api.rounds.rounds import Method, Moves, Offset, Seed, Sort
 from manager.api.routes import Limit, subject_router
 from manager.operations.planning import plan_application, plan_changes, plan_list, plan_tree, plans
@@ -50,7 +50,7 @@ class Applied(BaseModel):
 
 @router.get("/plans")
 def list_plans(
-    door: Door,
+    services: Services,
     _: Viewer,
     method: str = "",
     applied: bool | None = None,
@@ -60,30 +60,30 @@ def list_plans(
 ) -> PlanPage:
     """List the plans that match, the newest first, a page at a time; `total` says how many."""
     return plan_list.plan_page(
-        door.db, PlanFilter(method, applied), sort=sort, limit=limit, offset=offset
+        services.db, PlanFilter(method, applied), sort=sort, limit=limit, offset=offset
     )
 
 
 @router.post("/plans", status_code=201)
-def make_plan(door: Door, actor: Operator, asked: NewPlan) -> PlanDetail:
+def make_plan(services: Services, actor: Operator, asked: NewPlan) -> PlanDetail:
     """Make a plan; nothing moves until it is applied."""
     number = plans.make_plan(
-        door.db,
+        services.db,
         asked.method,
         actor,
-        door.now_ms(),
+        services.now_ms(),
         seed=asked.seed,
         moves=asked.moves,
-        policy=door.policy,
-        planner=door.planner,
+        policy=services.policy,
+        planner=services.planner,
         compare=asked.compare,
     )
-    return plans.plan_detail(door.db, number)
+    return plans.plan_detail(services.db, number)
 
 
 @router.get("/plans/{number:int}")
 def plan_detail(
-    door: Door,
+    services: Services,
     _: Viewer,
     number: int,
     agent: Annotated[str, Query(description="moves that this agent gives or takes")] = "",
@@ -91,32 +91,36 @@ def plan_detail(
     offset: Offset = 0,
 ) -> PlanDetail:
     """Show a plan and a page of its moves, those that save most first; `moving` says how many."""
-    return plans.plan_detail(door.db, number, agent=agent, limit=limit, offset=offset)
+    return plans.plan_detail(services.db, number, agent=agent, limit=limit, offset=offset)
 
 
 @router.get("/plans/{number}/tree")
-def tree(door: Door, _: Viewer, number: int) -> PlanTree:
+def tree(services: Services, _: Viewer, number: int) -> PlanTree:
     """Show the spanning tree of a plan's agents with Give and Move, and who gives what to whom."""
-    return plan_tree.plan_tree(door.db, number)
+    return plan_tree.plan_tree(services.db, number)
 
 
 @router.get("/plans/{number}/changes")
-def changes(door: Door, _: Viewer, number: int) -> list[Change]:
+def changes(services: Services, _: Viewer, number: int) -> list[Change]:
     """Show changes since a plan was made; none for an applied one."""
-    return plan_changes.changes_since(door.db, number)
+    return plan_changes.changes_since(services.db, number)
 
 
 @router.post("/plans/{number}/apply")
-def apply_plan(door: Door, actor: Operator, number: int, decided: Decided | None = None) -> Applied:
+def apply_plan(
+    services: Services, actor: Operator, number: int, decided: Decided | None = None
+) -> Applied:
     """Carry a plan out, where nothing that it needs has changed since it was made."""
     standing = decided.standing if decided is not None else None
-    moved = plan_application.apply_plan(door.db, number, actor, door.now_ms(), standing=standing)
+    moved = plan_application.apply_plan(
+        services.db, number, actor, services.now_ms(), standing=standing
+    )
     return Applied(moved=moved)
 
 
 @router.post("/plans/undo", status_code=201)
-def undo_plan(door: Door, actor: Operator, decided: Decided | None = None) -> PlanDetail:
+def undo_plan(services: Services, actor: Operator, decided: Decided | None = None) -> PlanDetail:
     """Undo the moves of the last applied plan; the answer is the plan that does."""
     standing = decided.standing if decided is not None else None
-    number = plan_application.undo_plan(door.db, actor, door.now_ms(), standing=standing)
-    return plans.plan_detail(door.db, number)
+    number = plan_application.undo_plan(services.db, actor, services.now_ms(), standing=standing)
+    return plans.plan_detail(services.db, number)

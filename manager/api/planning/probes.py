@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.api.routes import Limit, Offset, subject_router
 from manager.operations.hosts import probe_matrix
 from manager.operations.hosts.host_views import HostFilter
@@ -34,7 +34,7 @@ class NewProbes(BaseModel):
 
 @router.get("")
 def pairs(
-    door: Door,
+    services: Services,
     _: Viewer,
     agent: Annotated[str, Query(description="its name")] = "",
     host: Annotated[str, Query(description="its key, or any URL on it")] = "",
@@ -46,9 +46,9 @@ def pairs(
 ) -> list[PairRow]:
     """List what agents measured of hosts, a page at a time."""
     return distance_pairs.pairs(
-        door.db,
+        services.db,
         PairFilter(agent, host, older_days, reached),
-        door.now_ms(),
+        services.now_ms(),
         sort=sort,
         limit=limit,
         offset=offset,
@@ -57,7 +57,7 @@ def pairs(
 
 @router.get("/matrix")
 def matrix(
-    door: Door,
+    services: Services,
     _: Viewer,
     agent: Annotated[list[str], Query(description="names; one or more", min_length=1)],
     domain: Annotated[str, Query(description="`example.jp`: it and all names below it")] = "",
@@ -66,25 +66,30 @@ def matrix(
 ) -> Matrix:
     """Lay hosts beside agents: what is measured, predicted, ordered and failed."""
     return probe_matrix.matrix(
-        door.db, agent, HostFilter(domain=domain), limit=limit, offset=offset, policy=door.policy
+        services.db,
+        agent,
+        HostFilter(domain=domain),
+        limit=limit,
+        offset=offset,
+        policy=services.policy,
     )
 
 
 @router.get("/coverage")
-def coverage(door: Door, _: Viewer) -> Coverage:
+def coverage(services: Services, _: Viewer) -> Coverage:
     """Show the share of fresh pairs by agent, and the age of distances."""
-    return probe_coverage.coverage(door.db, door.now_ms(), door.policy)
+    return probe_coverage.coverage(services.db, services.now_ms(), services.policy)
 
 
 @router.post("", status_code=201)
-def order(door: Door, actor: Operator, asked: NewProbes) -> Ordered:
+def order(services: Services, actor: Operator, asked: NewProbes) -> Ordered:
     """Order probes of a host, by an agent, or of units with old measurements."""
     return requested_probes.order_probes(
-        door.db,
+        services.db,
         actor,
-        door.now_ms(),
+        services.now_ms(),
         host=asked.host,
         agent=asked.agent,
         older_days=asked.older_days,
-        policy=door.policy,
+        policy=services.policy,
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.api.rounds.schedules import add_schedule_routes
 from manager.api.routes import Limit, subject_router
 from manager.db.rounds.schedules import RoundSchedule
@@ -72,7 +72,7 @@ class Cancel(BaseModel):
 
 @router.get("/rounds")
 def list_rounds(
-    door: Door,
+    services: Services,
     _: Viewer,
     method: str = "",
     state: Annotated[str, Query(description=", ".join(round_list.STATES))] = "",
@@ -82,13 +82,13 @@ def list_rounds(
 ) -> RoundPage:
     """List the rounds that match, the newest first, a page at a time; `total` says how many."""
     return round_list.round_page(
-        door.db, RoundFilter(method, state), sort=sort, limit=limit, offset=offset
+        services.db, RoundFilter(method, state), sort=sort, limit=limit, offset=offset
     )
 
 
 @router.get("/rounds/history")
 def history(
-    door: Door,
+    services: Services,
     _: Viewer,
     limit: Limit = 60,
     before: Annotated[
@@ -96,42 +96,46 @@ def history(
     ] = None,
 ) -> list[PastRound]:
     """Lay the newest rounds side by side, oldest first: planned, at best possible, measured."""
-    return past_rounds(door.db, limit, before)
+    return past_rounds(services.db, limit, before)
 
 
 @router.post("/rounds", status_code=201)
-def start_round(door: Door, actor: Operator, asked: NewRound) -> RoundDetail:
+def start_round(services: Services, actor: Operator, asked: NewRound) -> RoundDetail:
     """Start a round."""
     number = rounds.start_round(
-        door.db,
+        services.db,
         asked.method,
         actor,
-        door.now_ms(),
+        services.now_ms(),
         probe=asked.probe,
         seed=asked.seed,
         moves=asked.moves,
-        policy=door.policy,
+        policy=services.policy,
     )
-    return rounds.round_detail(door.db, number)
+    return rounds.round_detail(services.db, number)
 
 
 @router.post("/rounds/cancel")
-def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetail:
+def cancel_round(services: Services, actor: Operator, asked: Cancel) -> RoundDetail:
     """Cancel the running round."""
-    number = rounds.cancel_round(door.db, actor, door.now_ms(), asked.reason, meant=asked.round)
-    return rounds.round_detail(door.db, number)
+    number = rounds.cancel_round(
+        services.db, actor, services.now_ms(), asked.reason, meant=asked.round
+    )
+    return rounds.round_detail(services.db, number)
 
 
 @router.post("/rounds/schedules", status_code=201)
-def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled[RoundSchedule]:
+def add_schedule(
+    services: Services, actor: Operator, asked: NewSchedule
+) -> Scheduled[RoundSchedule]:
     """Add a schedule of rounds."""
     return round_schedules.add_schedule(
-        door.db,
+        services.db,
         asked.crontab,
         asked.zone,
         asked.method,
         actor,
-        door.now_ms(),
+        services.now_ms(),
         probe=asked.probe,
         moves=asked.moves,
     )
@@ -139,17 +143,17 @@ def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled[R
 
 @router.post("/rounds/schedules/{number}")
 def change_schedule(
-    door: Door, actor: Operator, number: int, asked: ChangedSchedule
+    services: Services, actor: Operator, number: int, asked: ChangedSchedule
 ) -> Scheduled[RoundSchedule]:
     """Replace a schedule; it keeps its number."""
     return round_schedules.change_schedule(
-        door.db,
+        services.db,
         number,
         asked.crontab,
         asked.zone,
         asked.method,
         actor,
-        door.now_ms(),
+        services.now_ms(),
         probe=asked.probe,
         moves=asked.moves,
         shown_ms=asked.shown_ms,
@@ -162,18 +166,18 @@ add_schedule_routes(
 
 
 @router.get("/rounds/{number}/report")
-def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
+def round_report_of(services: Services, _: Viewer, number: int) -> RoundReport:
     """Show the planned cost of a round, the measured cost, and the difference."""
-    return round_report.round_report(door.db, number)
+    return round_report.round_report(services.db, number)
 
 
 @router.get("/rounds/{number:int}/holders")
-def round_holders_of(door: Door, _: Viewer, number: int, limit: Limit = 20) -> RoundHolders:
+def round_holders_of(services: Services, _: Viewer, number: int, limit: Limit = 20) -> RoundHolders:
     """List what a round waits for: hosts with their agents, those held longest first."""
-    return round_holders.holders_of(door.db, number, door.policy, door.now_ms(), limit)
+    return round_holders.holders_of(services.db, number, services.policy, services.now_ms(), limit)
 
 
 @router.get("/rounds/{number:int}")
-def round_detail(door: Door, _: Viewer, number: int) -> RoundDetail:
+def round_detail(services: Services, _: Viewer, number: int) -> RoundDetail:
     """Show a round and its progress."""
-    return rounds.round_detail(door.db, number)
+    return rounds.round_detail(services.db, number)

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from manager.api.access import Door, Operator, Viewer
+from manager.api.access import Operator, Services, Viewer
 from manager.operations.timetables import Timetable
 
 __all__ = ["add_schedule_routes"]
@@ -18,11 +18,11 @@ def add_schedule_routes(
     """Add `GET path` and `POST path/N/remove` to a router. shown: the model of one."""
 
     @router.get(path, response_model=list[shown])
-    def list_schedules(door: Door, _: Viewer) -> Any:
+    def list_schedules(services: Services, _: Viewer) -> Any:
         """List schedules, the next to run first, with their next five runs."""
-        return timetable.listed(door.db, door.now_ms())
+        return timetable.listed(services.db, services.now_ms())
 
     @router.post(f"{path}/{{number}}/remove", status_code=204)
-    def remove_schedule(door: Door, actor: Operator, number: int) -> None:
+    def remove_schedule(services: Services, actor: Operator, number: int) -> None:
         """Remove a schedule."""
-        timetable.remove(door.db, number, actor, door.now_ms())
+        timetable.remove(services.db, number, actor, services.now_ms())

@@ -9,16 +9,16 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp
 
 from manager import agent_api, api, distribution
-from manager.agent_api import AgentDoor, Keys, Syncs, Uploads, known_agent
-from manager.api import AdminDoor, known_person
+from manager.agent_api import AgentServices, Keys, Syncs, Uploads, known_agent
+from manager.api import AdminServices, known_person
 from manager.app.composition import Manager
 from manager.app.web.connection import Connection, Entrance
 from manager.app.web.contract import Methods, documented, strict
 from manager.app.web.health import Health
 from manager.app.web.health import router as health_router
 from manager.app.web.statuses import answer_to, install_error_handlers, status_of
-from manager.console import ConsoleDoor, console, console_pages
-from manager.distribution import DistributionDoor, Selections, known_client
+from manager.console import ConsoleServices, console, console_pages
+from manager.distribution import DistributionServices, Selections, known_client
 from manager.intake.messages.messages import FEW_FIELDS_BYTES, MessageDesk
 from manager.intake.uploads.uploads import UploadDesk
 from manager.operations.identity.installation import installation_id
@@ -70,7 +70,7 @@ def build_app(manager: Manager) -> FastAPI:
     messages = app.state.messages = MessageDesk(
         manager.read, limits.large_messages_per_sender, manager.settings.intake.message_cpu_s
     )
-    app.state.agent_door = AgentDoor(
+    app.state.agent_services = AgentServices(
         db=manager.db,
         policy=manager.policy,
         limits=limits,
@@ -104,7 +104,7 @@ def build_app(manager: Manager) -> FastAPI:
     scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.duckdb_memory_bytes)
     log_lines = LogLines(manager.layout)
     search = Search(manager.db, manager.layout, manager.settings, manager.alerts, console_pages())
-    app.state.admin_door = AdminDoor(
+    app.state.admin_services = AdminServices(
         db=manager.db,
         policy=manager.policy,
         settings=manager.settings,
@@ -129,7 +129,7 @@ def build_app(manager: Manager) -> FastAPI:
         pace=manager.archive.pace,
         search=search,
     )
-    app.state.distribution_door = DistributionDoor(
+    app.state.distribution_services = DistributionServices(
         db=manager.db,
         layout=manager.layout,
         store=manager.archive.store,
@@ -144,7 +144,7 @@ def build_app(manager: Manager) -> FastAPI:
         lambda: manager.leadership.gone_s, lambda: manager.self_check.conditions
     )
     app.router.routes += [*_FIRST, *ROUTES]
-    pages = ConsoleDoor(
+    pages = ConsoleServices(
         db=manager.db,
         policy=manager.policy,
         settings=manager.settings,
@@ -163,7 +163,7 @@ def build_app(manager: Manager) -> FastAPI:
         signing=manager.signing,
         messages=messages,
     )
-    app.state.console_door = pages
+    app.state.console_services = pages
     app.mount("/console", console(pages))
     app.router.routes += _FRONT.routes
     return app

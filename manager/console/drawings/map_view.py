@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from manager.db.fleet.agent_summaries import GlanceRow
+from manager.db.fleet.agent_summaries import OverviewRow
 from manager.db.fleet.agents import AgentRow
 from shared.errors import FormatError
 from shared.frozen import frozen
@@ -42,7 +42,7 @@ class Area:
     def __str__(self) -> str:
         return f"{self.south:g},{self.west:g},{self.north:g},{self.east:g}"
 
-    def holds(self, row: AgentRow | GlanceRow) -> bool:
+    def holds(self, row: AgentRow | OverviewRow) -> bool:
         """Return whether an agent lies in the area; an agent without a position does not."""
         if row.latitude is None or row.longitude is None:
             return False

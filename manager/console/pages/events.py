@@ -21,18 +21,18 @@ AGAIN_S: Final = "60"
 
 def stream(visit: Visit) -> Response:
     """Stream changes while the session lasts; refuse without a free place."""
-    door = visit.door
+    services = visit.services
     token = visit.request.cookies.get(cookies.session_cookie(tls=visit.tls), "")
     session = hash_of_key(token)
-    if not door.streams.has_room(session):
+    if not services.streams.has_room(session):
         said = "Too many event streams are open: pages ask every few seconds instead.\n"
         return PlainTextResponse(said, 503, {"Retry-After": AGAIN_S})
     return StreamingResponse(
         told(
-            door.streams,
+            services.streams,
             session,
-            lambda: door.marks.get(door.now_ms(), lambda: marks(door.db)),
-            lambda: session_of(door.db, session, door.now_ms()) is None,
+            lambda: services.marks.get(services.now_ms(), lambda: marks(services.db)),
+            lambda: session_of(services.db, session, services.now_ms()) is None,
         ),
         media_type="text/event-stream",
         # nginx would collect it; Caddy knows the type.

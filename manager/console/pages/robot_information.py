@@ -18,7 +18,7 @@ __all__ = ["PAGES"]
 
 def show(visit: Visit) -> Response:
     """Show it, in the language of the browser."""
-    return visit.page("robot.html", contact=visit.door.settings.console.contact)
+    return visit.page("robot.html", contact=visit.services.settings.console.contact)
 
 
 PAGES: Final = (Page("GET", "/robot", None, show),)

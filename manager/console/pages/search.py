@@ -92,7 +92,7 @@ def _text(visit: Visit) -> str:
 def _found(visit: Visit, text: str, kinds: Sequence[str], limit: int) -> SearchResult:
     assert visit.user is not None, "a page for people who have logged in"
     user = visit.user
-    return visit.door.search.find(
+    return visit.services.search.find(
         text, user.name, user.role, visit.now_ms, kinds=kinds, limit=limit
     )
 

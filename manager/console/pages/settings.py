@@ -28,14 +28,14 @@ def _is_shown(one: ShownSetting, show: str) -> bool:
 
 
 def _groups(visit: Visit) -> list[str]:
-    names = (line.name.partition(".")[0] for line in setting_lines(visit.door.settings))
+    names = (line.name.partition(".")[0] for line in setting_lines(visit.services.settings))
     return list(dict.fromkeys(names))
 
 
 SETTINGS: Final[Table[ShownSetting]] = Table(
     "/settings",
     "Settings",
-    InMemory(lambda visit: map(shown_setting, setting_lines(visit.door.settings))),
+    InMemory(lambda visit: map(shown_setting, setting_lines(visit.services.settings))),
     (
         Column(
             "setting", lambda one: one.line.name, lazy("Setting"), sort="name", style="setting-name"
@@ -95,8 +95,8 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "settings.html",
         list=SETTINGS.view(visit),
-        changed=sum(not line.is_default for line in setting_lines(visit.door.settings)),
-        file=str(visit.door.settings.data / SETTINGS_FILE),
+        changed=sum(not line.is_default for line in setting_lines(visit.services.settings)),
+        file=str(visit.services.settings.data / SETTINGS_FILE),
         managers=managers,
         manager_rows=MANAGERS.part(visit, managers.managers, without=without),
     )

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from manager.console import language
 from manager.console.language import _, pgettext
 from manager.console.requests import cookies
-from manager.console.requests.context import ConsoleDoor
+from manager.console.requests.context import ConsoleServices
 from manager.console.requests.error_pages import answer_failure
 from manager.console.requests.page import Page
 from manager.console.requests.query import Query, check_query
@@ -51,59 +51,59 @@ STOP_POLLING: Final = 286  # htmx: swap this in, and ask no more
 def guarded(page: Page, pages: Sequence[Page]) -> Route:
     """Return the route of a page behind the checks of this module. pages: all of the console.
 
-    It serves any application whose state has the door.
+    It serves any application whose state has the services.
     """
 
     async def endpoint(request: Request) -> Response:
         """Answer a request to the page."""
-        door: ConsoleDoor = request.app.state.door
+        services: ConsoleServices = request.app.state.services
         tls = cookies.is_tls(request)
-        door.senders.begin(request.cookies.get(cookies.session_cookie(tls=tls), ""))
+        services.senders.begin(request.cookies.get(cookies.session_cookie(tls=tls), ""))
         try:
-            form = await _read_form(request, door, page) if page.method == "POST" else {}
+            form = await _read_form(request, services, page) if page.method == "POST" else {}
         except PrsmError as error:
-            return await asyncio.to_thread(failed, request, door, error)
-        serve = partial(_serve, page, door, request, form, pages)
+            return await asyncio.to_thread(failed, request, services, error)
+        serve = partial(_serve, page, services, request, form, pages)
         if page.looks_at_password and request.state.line.is_private:
-            return await _in_turn(door, request, form, serve)
+            return await _in_turn(services, request, form, serve)
         return await asyncio.to_thread(serve)
 
     return Route(page.path, endpoint, methods=[page.method], name=f"{page.method} {page.path}")
 
 
 async def _in_turn(
-    door: ConsoleDoor, request: Request, form: dict[str, str], serve: Callable[[], Response]
+    services: ConsoleServices, request: Request, form: dict[str, str], serve: Callable[[], Response]
 ) -> Response:
     """Serve a page that looks at a password, when it is its turn."""
     try:
-        wait = await asyncio.to_thread(_wait_of, door, request, form)
+        wait = await asyncio.to_thread(_wait_of, services, request, form)
     except PrsmError as error:
-        return await asyncio.to_thread(failed, request, door, error)
+        return await asyncio.to_thread(failed, request, services, error)
     try:
-        async with door.logins.turn(wait):
+        async with services.logins.turn(wait):
             response = await asyncio.to_thread(serve)
     except (SlowDownError, BusyError) as error:
-        await door.hold.refused(wait.source, door.now_ms())
-        return await asyncio.to_thread(failed, request, door, error)
+        await services.hold.refused(wait.source, services.now_ms())
+        return await asyncio.to_thread(failed, request, services, error)
     if response.status_code >= 400:
-        await door.hold.refused(wait.source, door.now_ms())
+        await services.hold.refused(wait.source, services.now_ms())
     return response
 
 
-def _wait_of(door: ConsoleDoor, request: Request, form: dict[str, str]) -> LoginWait:
+def _wait_of(services: ConsoleServices, request: Request, form: dict[str, str]) -> LoginWait:
     tls = cookies.is_tls(request)
-    name, now_ms = form.get("name", "").strip()[:64], door.now_ms()
+    name, now_ms = form.get("name", "").strip()[:64], services.now_ms()
     token = request.cookies.get(cookies.session_cookie(tls=tls), "")
     if "old_password" in form and token:
-        user = session_of(door.db, hash_of_key(token), now_ms)
+        user = session_of(services.db, hash_of_key(token), now_ms)
         name = user.name if user is not None else ""
     device = request.cookies.get(cookies.device_cookie(tls=tls), "")
-    return login_wait(door.db, name, request.state.line.client, device, now_ms)
+    return login_wait(services.db, name, request.state.line.client, device, now_ms)
 
 
-def failed(request: Request, door: ConsoleDoor, error: Exception) -> Response:
+def failed(request: Request, services: ConsoleServices, error: Exception) -> Response:
     """Return the page for an error outside all pages."""
-    visit = _visit(request, door, {})
+    visit = _visit(request, services, {})
     try:
         _find_user(visit)
     except PrsmError as worse:
@@ -112,10 +112,14 @@ def failed(request: Request, door: ConsoleDoor, error: Exception) -> Response:
 
 
 def _serve(
-    page: Page, door: ConsoleDoor, request: Request, form: dict[str, str], pages: Sequence[Page]
+    page: Page,
+    services: ConsoleServices,
+    request: Request,
+    form: dict[str, str],
+    pages: Sequence[Page],
 ) -> Response:
     token = form.pop(CSRF, "")
-    visit = _visit(request, door, form)
+    visit = _visit(request, services, form)
     try:
         _find_user(visit)
         require_private(request.state.line, Message("connection.passwords_need_tls"))
@@ -153,12 +157,12 @@ def _answer(page: Page, visit: Visit, pages: Sequence[Page]) -> Response:
             return again
 
 
-def _visit(request: Request, door: ConsoleDoor, form: Mapping[str, str]) -> Visit:
+def _visit(request: Request, services: ConsoleServices, form: Mapping[str, str]) -> Visit:
     tls = cookies.is_tls(request)
     accepted = request.headers.get("accept-language", "")
     language.speak(language.choose(cookies.read_appearance(request).language, accepted))
     query = Query(request.query_params)
-    return Visit(request, door, query, form, None, "", door.now_ms(), tls)
+    return Visit(request, services, query, form, None, "", services.now_ms(), tls)
 
 
 def _find_user(visit: Visit) -> None:
@@ -169,7 +173,7 @@ def _find_user(visit: Visit) -> None:
     if token:
         user = session_of(visit.db, hash_of_key(token), visit.now_ms)
     if user is not None:
-        visit.door.senders.note(token, user.name)
+        visit.services.senders.note(token, user.name)
     else:
         token = visit.request.cookies.get(cookies.visit_cookie(tls=visit.tls), "")
         if not token:
@@ -303,27 +307,27 @@ def safe_target(text: str) -> str:
     return text
 
 
-async def _read_form(request: Request, door: ConsoleDoor, page: Page) -> dict[str, str]:
+async def _read_form(request: Request, services: ConsoleServices, page: Page) -> dict[str, str]:
     """Return the fields of a form. One that is large is taken from who is logged in only."""
 
     async def identify(_: Request) -> int:
-        return await asyncio.to_thread(_sender_of_large, request, door)
+        return await asyncio.to_thread(_sender_of_large, request, services)
 
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != FORM:
         raise FormatError("console.form_type", type=kind[:60], form=FORM)
-    most_bytes = door.settings.limits.request_bytes
+    most_bytes = services.settings.limits.request_bytes
     known = None if page.role is None else identify
-    async with door.messages.gathered(request, most_bytes, known) as gathered:
+    async with services.messages.gathered(request, most_bytes, known) as gathered:
         if gathered.sender is None:
             return form_fields(gathered.body)
-        job = MessageJob(gathered.body, sender=gathered.sender, cpu_s=door.messages.cpu_s)
-        return await door.messages.elsewhere(request, read_form, job)
+        job = MessageJob(gathered.body, sender=gathered.sender, cpu_s=services.messages.cpu_s)
+        return await services.messages.elsewhere(request, read_form, job)
 
 
-def _sender_of_large(request: Request, door: ConsoleDoor) -> int:
+def _sender_of_large(request: Request, services: ConsoleServices) -> int:
     """Return the number of who is logged in, as a sender; raises UnknownKeyError."""
-    visit = _visit(request, door, {})
+    visit = _visit(request, services, {})
     _find_user(visit)
     if visit.user is None:
         raise UnknownKeyError("console.large_form_without_session", most_bytes=DIRECT_BYTES)

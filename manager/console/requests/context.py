@@ -29,7 +29,7 @@ from manager.store import Layout, UploadParts
 from shared.errors import PrsmError
 from shared.frozen import frozen
 
-__all__ = ["ConsoleDoor", "KeptArchive"]
+__all__ = ["ConsoleServices", "KeptArchive"]
 
 ARCHIVE_MS: Final = 10_000
 MARKS_MS: Final = 1_000
@@ -55,7 +55,7 @@ class KeptArchive(Protocol):
 
 
 @frozen
-class ConsoleDoor:
+class ConsoleServices:
     """The parts of the manager that pages reach.
 
     parts: of uploads, which a person may give up. scratch: turns for what reads many logs.

@@ -50,7 +50,7 @@ def answer_failure(visit: Visit, error: Exception) -> Response:
         return _page(visit, 404, error.what, {}, found)
     if not isinstance(error, PrsmError):
         return _broken(visit, error)
-    status = visit.door.status_of(error)
+    status = visit.services.status_of(error)
     if status is None:
         return _broken(visit, error)
     headers = {}

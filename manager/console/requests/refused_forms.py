@@ -35,7 +35,7 @@ def form_again(
 
     page: the form was sent to. pages: all of the console.
     """
-    status = visit.door.status_of(error)
+    status = visit.services.status_of(error)
     if status is None:
         return None
     sentence = sentence_of(error.message)

@@ -18,7 +18,7 @@ from manager.console import language, navigation
 from manager.console.listing import Listing, whole
 from manager.console.rendering import render
 from manager.console.requests import cookies
-from manager.console.requests.context import ConsoleDoor
+from manager.console.requests.context import ConsoleServices
 from manager.console.requests.cookies import Appearance, Flash, csrf_of
 from manager.db import Database, figure_cache
 from manager.errors import NotFoundError
@@ -47,7 +47,7 @@ class Visit:
     """
 
     request: Request
-    door: ConsoleDoor
+    services: ConsoleServices
     query: Mapping[str, str]
     form: Mapping[str, str]
     user: SessionUser | None
@@ -63,12 +63,12 @@ class Visit:
     @property
     def db(self) -> Database:
         """Return the database."""
-        return self.door.db
+        return self.services.db
 
     @property
     def policy(self) -> Policy:
         """Return what the operations go by."""
-        return self.door.policy
+        return self.services.policy
 
     @property
     def actor(self) -> Actor:
@@ -169,7 +169,7 @@ class Visit:
     @property
     def public_url(self) -> str:
         """Return the manager's address as agents write it."""
-        given = self.door.settings.server.public_url
+        given = self.services.settings.server.public_url
         scheme = "https" if self.tls else "http"
         return given or f"{scheme}://{self.request.headers.get('host', 'localhost')}"
 

@@ -14,9 +14,9 @@ from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
 __all__ = [
-    "GlanceRow",
     "MachineRow",
-    "all_glances",
+    "OverviewRow",
+    "all_overview_rows",
     "column",
     "machines_with_alerts",
     "unanswered_hosts",
@@ -25,7 +25,7 @@ __all__ = [
 
 
 @frozen
-class GlanceRow(AgentSummary):
+class OverviewRow(AgentSummary):
     """An agent as one of many.
 
     state_reason: as the row has it, for most callers do not read it (`message_of_row`).
@@ -44,11 +44,11 @@ class MachineRow:
     reports_waiting: int
 
 
-def all_glances(tx: Transaction) -> list[GlanceRow]:
+def all_overview_rows(tx: Transaction) -> list[OverviewRow]:
     """Return all agents by number, retired ones too."""
     reason = sa.type_coerce(agents.c.state_reason, sa.Text()).label("state_reason")
     query = sa.select(*(agents.c[one.name] for one in fields(AgentSummary)), reason)
-    return tx.rows(GlanceRow, query.order_by(agents.c.id))
+    return tx.rows(OverviewRow, query.order_by(agents.c.id))
 
 
 def unanswered_hosts(tx: Transaction) -> dict[int, int]:

@@ -61,13 +61,14 @@ _Result = TypeVar("_Result")
 class Pool:
     """Number of processes, and the limits of each.
 
-    processes: for jobs within their turn. long_processes: for jobs beyond it. turn_s: by the clock.
+    processes: for jobs within their time slice. long_processes: for jobs beyond it.
+    time_slice_s: by the clock.
     memory_bytes: of addresses; None: unlimited. modules: what each imports before its first job.
     """
 
     processes: int = 1
     long_processes: int = 2
-    turn_s: float = 2.0
+    time_slice_s: float = 2.0
     memory_bytes: int | None = None
     modules: tuple[str, ...] = ()
 
@@ -230,7 +231,7 @@ class BodyWorkers:
 
     def _watch_turn(self, task: _Task, process: WorkerProcess) -> None:
         """Wait for a result; where it takes longer than a turn, let others go first."""
-        patience_s = self._pool.turn_s
+        patience_s = self._pool.time_slice_s
         while not task.is_long:
             if process.wait(patience_s):
                 return
@@ -246,7 +247,7 @@ class BodyWorkers:
                     task.begins_again = True
                     process.kill()
                     break
-        if not process.wait(SLOW_TURNS * self._pool.turn_s):
+        if not process.wait(SLOW_TURNS * self._pool.time_slice_s):
             process.lower_priority()
             process.wait(None)
 

@@ -1,4 +1,4 @@
-"""All agents at a glance: how each is, for lists of which a page shows fifty, maps and numbers.
+"""Overview of all agents: how each is, for lists of which a page shows fifty, maps and numbers.
 
 What else a page shows of those it does show, `agents.agent_views` returns.
 """
@@ -10,35 +10,37 @@ from typing import Any
 from manager.assignment.liveness import Liveness
 from manager.db.engine import Database
 from manager.db.fleet import agent_summaries
-from manager.db.fleet.agent_summaries import GlanceRow
+from manager.db.fleet.agent_summaries import OverviewRow
 from manager.operations.fleet.agents import work_by_agent
 from manager.operations.fleet.takeover import IDLE, liveness_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
 
-__all__ = ["AgentGlance", "agent_column", "agent_glances", "agents_with_alerts"]
+__all__ = ["AgentOverview", "agent_column", "agent_overviews", "agents_with_alerts"]
 
 
 @frozen
-class AgentGlance:
+class AgentOverview:
     """An agent as one of many: who and how it is, and how many units it owns."""
 
-    row: GlanceRow
+    row: OverviewRow
     liveness: Liveness
     units_owned: int
 
 
-def agent_glances(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> list[AgentGlance]:
+def agent_overviews(
+    db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY
+) -> list[AgentOverview]:
     """Return all agents by name, retired ones last; how many units they have may be kept."""
     with db.read() as tx:
-        rows = agent_summaries.all_glances(tx)
+        rows = agent_summaries.all_overview_rows(tx)
     work = work_by_agent(db)
     rows.sort(key=lambda row: (row.retired_ms is not None, row.name))
     found = []
     for row in rows:
         of_agent = work.get(row.id, IDLE)
         how = liveness_of(row, of_agent, now_ms, policy)
-        found.append(AgentGlance(row, how, of_agent.owned))
+        found.append(AgentOverview(row, how, of_agent.owned))
     return found
 
 

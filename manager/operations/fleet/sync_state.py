@@ -23,7 +23,7 @@ from manager.operations.actor import note
 from manager.operations.hosts.addresses import record_addresses
 from manager.operations.hosts.host_shares import record_backoffs
 from manager.operations.identity.enrolment import AgentIdentity
-from manager.operations.logs.completion import AgentCompletions, Claim, finish_all
+from manager.operations.logs.completion import AgentCompletions, CompletionClaim, finish_all
 from manager.operations.policy import Policy
 from shared.messages import Message, codes
 from shared.wire.sync import SyncRequest, said
@@ -109,7 +109,7 @@ def _finish(tx: Transaction, telling: Sequence[AgentSync], now_ms: int) -> None:
             AgentCompletions(
                 row,
                 [
-                    Claim(
+                    CompletionClaim(
                         unit_id=ids[unit.unit],
                         kind=unit.kind,
                         round=unit.round,

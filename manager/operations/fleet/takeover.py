@@ -15,7 +15,7 @@ from typing import Final
 from manager.assignment.liveness import AgentFacts, Liveness, LivenessState, liveness
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
-from manager.db.fleet.agent_summaries import GlanceRow
+from manager.db.fleet.agent_summaries import OverviewRow
 from manager.db.fleet.agents import AgentRow
 from manager.db.hosts import pieces
 from manager.db.ownership import assignments, rights
@@ -55,7 +55,7 @@ IDLE: Final = AgentWork()
 
 
 def liveness_of(
-    row: AgentRow | GlanceRow, work: AgentWork, now_ms: int, policy: Policy
+    row: AgentRow | OverviewRow, work: AgentWork, now_ms: int, policy: Policy
 ) -> Liveness:
     """Return an agent's liveness and its reason."""
     return liveness(

@@ -18,7 +18,7 @@ from manager.db.health import system_figures
 from manager.db.releases import releases
 from manager.db.releases.releases import AgentReleaseRow
 from manager.operations.alert import Alert
-from manager.operations.fleet.agent_summaries import AgentGlance
+from manager.operations.fleet.agent_summaries import AgentOverview
 from manager.operations.fleet.agents import AgentView
 from manager.operations.health.few_hosts import FewHosts, alert_of, few_of_agents, few_of_manager
 from manager.operations.health.round_counts import unit_counts
@@ -183,7 +183,7 @@ def present_alerts(
 
 
 def few_hosts(
-    db: Database, views: Iterable[AgentGlance | AgentView], share: float
+    db: Database, views: Iterable[AgentOverview | AgentView], share: float
 ) -> list[FewHosts]:
     """Return where few hosts are resolved or reached: by the manager, and by agents at work."""
     if not share:
@@ -227,7 +227,7 @@ def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
 
 
 def agent_alerts(
-    views: Iterable[AgentGlance], machines: Sequence[MachineRow], after_s: float
+    views: Iterable[AgentOverview], machines: Sequence[MachineRow], after_s: float
 ) -> Iterator[Alert]:
     """Yield what is wrong with agents; those that retired, left or never called have nothing.
 

@@ -11,7 +11,7 @@ from manager.db.health import system_figures
 from manager.db.health.system_figures import Totals
 from manager.db.identity import leadership
 from manager.db.rounds import rounds, tick_clock
-from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
+from manager.operations.fleet.agent_summaries import AgentOverview, agent_overviews
 from manager.operations.identity.managers import ServingManager, managers_of
 from manager.operations.policy import Policy
 from shared.frozen import frozen, values_of
@@ -35,7 +35,7 @@ class SystemFigures(Totals):
     agents: dict[str, int]
     units: dict[str, int]
     transfers: dict[str, int]
-    views: list[AgentGlance]
+    views: list[AgentOverview]
     managers: list[ServingManager]
 
 
@@ -45,7 +45,7 @@ def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -
     folder: whose disk is looked at; where it cannot be, `disk_problem` says why. Raises BusyError.
     """
     free_bytes, problem = _disk(folder)
-    views = agent_glances(db, now_ms, policy)
+    views = agent_overviews(db, now_ms, policy)
     with db.read() as tx:
         current = rounds.open_round(tx)
     number = 0 if current is None else current.number

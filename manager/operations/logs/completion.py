@@ -29,13 +29,13 @@ from shared.frozen import frozen
 from shared.messages import Message
 from shared.naming import HostFailure
 
-__all__ = ["AgentCompletions", "Claim", "finish_all", "finish_units"]
+__all__ = ["AgentCompletions", "CompletionClaim", "finish_all", "finish_units"]
 
 UNREACHABLE: Final = "unreachable:"
 
 
 @frozen
-class Claim:
+class CompletionClaim:
     """An agent's claim that a unit is fetched completely. reason: what it said, or ours."""
 
     unit_id: int
@@ -64,7 +64,7 @@ class AgentCompletions:
     """Claims of one agent. generation_held: the list that it works from."""
 
     agent: AgentRow
-    claims: Sequence[Claim]
+    claims: Sequence[CompletionClaim]
     generation_held: int
 
 
@@ -73,14 +73,14 @@ class _Good:
     """A claim that counts, and the right that it ends."""
 
     told: AgentCompletions
-    claim: Claim
+    claim: CompletionClaim
     right: RightRow
 
 
 def finish_units(
     tx: Transaction,
     agent: AgentRow,
-    claims: Sequence[Claim],
+    claims: Sequence[CompletionClaim],
     generation_held: int,
     now_ms: int,
     *,
@@ -168,14 +168,19 @@ def _let_rest(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
         finish_rested(tx, now_ms)
 
 
-def _answers(claim: Claim, right: RightRow) -> bool:
+def _answers(claim: CompletionClaim, right: RightRow) -> bool:
     # A crawl that was limited in pages looks like a probe from the list that the agent was sent.
     limited = right.kind == "crawl" and right.max_transfer > 0 and claim.kind == "probe"
     return claim.round == right.round and (claim.kind == right.kind or limited)
 
 
 def _finish_probes(
-    tx: Transaction, agent_id: int, claims: Sequence[Claim], now_ms: int, *, log_came: bool
+    tx: Transaction,
+    agent_id: int,
+    claims: Sequence[CompletionClaim],
+    now_ms: int,
+    *,
+    log_came: bool,
 ) -> None:
     """Note finished probes; those are done whose lines are in, or that brought nothing.
 

@@ -29,7 +29,7 @@ from manager.db.measurement.measurements import SumRow
 from manager.db.ownership import rights
 from manager.db.ownership.rights import RightRow
 from manager.db.planning import probes
-from manager.operations.logs.completion import Claim, finish_units
+from manager.operations.logs.completion import CompletionClaim, finish_units
 from manager.operations.logs.log_close_time import LOGS_READ, closed_ms
 from manager.operations.logs.log_summary import LogSummary
 from shared.messages import Message
@@ -149,9 +149,9 @@ def _is_full(
     return 0 < right.max_transfer <= lines
 
 
-def _claim(right: RightRow, found: SumRow, reason: Message) -> Claim:
+def _claim(right: RightRow, found: SumRow, reason: Message) -> CompletionClaim:
     is_silent = found.requests > 0 and found.failed >= found.requests
-    return Claim(
+    return CompletionClaim(
         unit_id=right.unit_id,
         kind=right.kind,
         round=right.round,

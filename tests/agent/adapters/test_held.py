@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agent.adapters.held_bytes import HeldBytes
+from agent.adapters.body_memory import BodyMemory
 
 
 def test_from_half_of_the_bound_on_no_request_is_begun() -> None:
     """Those under way need the other half."""
-    held = HeldBytes(1000)
+    held = BodyMemory(1000)
     held.sum = 500
     assert not held.crowded
     held.sum = 501
@@ -16,7 +16,7 @@ def test_from_half_of_the_bound_on_no_request_is_begun() -> None:
 
 def test_another_bound_lets_nobody_in_before_those_that_wait() -> None:
     """It holds at once where nobody waits; else as soon as they were let go."""
-    held = HeldBytes(1000)
+    held = BodyMemory(1000)
     held.limit(2000)
     assert (held.most, held.gate) == (2000, 2000)
     held.gate = -1

@@ -43,7 +43,7 @@ def _imported(program: str) -> set[str]:
     [
         (RUN, HEAVY),
         (WORKER, NOT_FOR_WORKERS),
-        ("import agent.cli.run, agent.app.startup.page_worker_nursery", NOT_BEFORE_THE_FORK),
+        ("import agent.cli.run, agent.app.startup.page_worker_fork_server", NOT_BEFORE_THE_FORK),
         ("import agent.cli.run", NOT_TO_LOOK),
     ],
     ids=["prs run", "a page worker", "before the fork", "to see that an agent is well"],

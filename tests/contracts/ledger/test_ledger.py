@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.pipeline.ledger import Ledger, OpenJob, QueuedUrl, Rest
+from agent.pipeline.ledger import AddressBackoff, Ledger, OpenJob, QueuedUrl
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.requests import FetchAnswer
 from shared.archive.capture import Capture
@@ -396,7 +396,9 @@ def test_orders_are_looked_through_while_jobs_go(case: LedgerCase) -> None:
 def test_rests_are_remembered_until_they_are_forgotten(case: LedgerCase) -> None:
     """An address has one rest, the last one; what no commit held is as before it."""
     ledger = case.start()
-    first, second = (Rest(f"192.0.2.{one}", HOST, "timeout", one, one * 10**12) for one in (1, 2))
+    first, second = (
+        AddressBackoff(f"192.0.2.{one}", HOST, "timeout", one, one * 10**12) for one in (1, 2)
+    )
     for rest in (first, second, replace(first, strikes=5)):
         ledger.keep_rest(rest)
     ledger.commit()

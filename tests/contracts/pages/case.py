@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from agent.adapters.pages.fork_server import ForkServer
 from agent.adapters.pages.inline import InlinePages
-from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.adapters.pages.worker_start import by_command
 from agent.pipeline.messages.pages import Fetched, PageWork
@@ -67,16 +67,16 @@ def forked(options: WorkerOptions, remarks: Remarks) -> WorkerPages:
     # A worker has all of this process in its memory, which is more than an agent's.
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     options = replace(options, memory_bytes=options.memory_bytes + size)
-    return WorkerPages(options, nursery().launch, {}, archive, remarks.add)
+    return WorkerPages(options, fork_server().launch, {}, archive, remarks.add)
 
 
 @cache
-def nursery() -> Nursery:
-    """Return the nursery of this test process; it ends with it."""
-    return Nursery.open(lambda: be_worker)
+def fork_server() -> ForkServer:
+    """Return the fork server of this test process; it ends with it."""
+    return ForkServer.open(lambda: be_worker)
 
 
-async def all_done(door: PageWorker, pages: Sequence[Fetched]) -> list[PageWork]:
+async def all_done(worker: PageWorker, pages: Sequence[Fetched]) -> list[PageWork]:
     """Start pages, wait until all are done; return their works in the order of being done."""
     done: list[PageWork] = []
     over = asyncio.Event()
@@ -87,7 +87,7 @@ async def all_done(door: PageWorker, pages: Sequence[Fetched]) -> list[PageWork]
             over.set()
 
     for one in pages:
-        door.start(one, take)
+        worker.start(one, take)
     async with asyncio.timeout(120):
         await over.wait()
     return done
@@ -102,11 +102,11 @@ def run(
     """Return what becomes of pages, by URL; each is done once."""
 
     async def scenario() -> list[PageWork]:
-        door = make(options, remarks or Remarks())
+        worker = make(options, remarks or Remarks())
         try:
-            return await all_done(door, pages)
+            return await all_done(worker, pages)
         finally:
-            door.close()
+            worker.close()
 
     done = asyncio.run(scenario())
     by_url = {work.processed.url: work for work in done}

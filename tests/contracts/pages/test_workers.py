@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.adapters.held_bytes import HeldBytes
+from agent.adapters.body_memory import BodyMemory
 from agent.adapters.pages import pool
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.adapters.pages.worker_start import by_command
@@ -168,7 +168,7 @@ def test_killed_workers_are_replaced(workers: MakeWorkers) -> None:
 
 def test_pages_are_counted_until_they_are_done() -> None:
     """Whatever becomes of them: read, archived unread, or sent once more."""
-    held = HeldBytes()
+    held = BodyMemory()
     sums = []
 
     async def scenario() -> None:

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from agent.adapters.body_memory import BodyMemory
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher, FetchOptions
-from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages.pages import Earlier
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from shared.messages import Message
@@ -562,7 +562,7 @@ def test_a_looser_limit_holds_at_once_for_what_waits() -> None:
     asyncio.run(run())
 
 
-class Counted(HeldBytes):
+class Counted(BodyMemory):
     """Remembers the greatest sum."""
 
     greatest = 0
@@ -575,7 +575,7 @@ class Counted(HeldBytes):
 
 
 def fetch_large(
-    held: HeldBytes, count: int, size_bytes: int, **options: object
+    held: BodyMemory, count: int, size_bytes: int, **options: object
 ) -> list[FetchAnswer]:
     """Fetch so many bodies of `size_bytes` at the same time."""
 
@@ -624,7 +624,7 @@ def test_waiting_for_memory_is_not_the_servers_time() -> None:
     """Transfers that wait for pages to be read outlast their deadline, and go on with the room."""
 
     async def run() -> None:
-        held = HeldBytes(1_000_000)
+        held = BodyMemory(1_000_000)
         held.sum = held.waiting = 2_000_000  # pages that are with the workers
         async with RawServer(large_page(500_000)) as server:
             fetcher = CurlFetcher(
@@ -653,7 +653,7 @@ def test_a_transfer_that_ends_while_it_waits_takes_nobodys_turn() -> None:
     """Those that wait are ended with the fetcher, and give back what they held."""
 
     async def run() -> int:
-        held = HeldBytes(100_000)
+        held = BodyMemory(100_000)
         async with RawServer(large_page(500_000)) as server:
             fetcher = CurlFetcher(OPTIONS, lambda: True, lambda _: None, SystemClock(), held)
             done = [begin(fetcher, server.url(), max_body_bytes=500_000) for _ in range(5)]

@@ -98,7 +98,7 @@ def test_a_move_that_does_not_pay_is_not_made() -> None:
 
 
 def test_the_great_stuck_host_moves() -> None:
-    """One host larger than all others together, thirty times nearer next door, goes there."""
+    """One host larger than all others together, thirty times nearer to a neighbour, goes there."""
     costs = np.array([[3000.0, *[1.0] * 30], [100.0, *[1.0] * 30]])
     problem = Problem(("a", "b"), costs, np.array([0, *[1] * 30]), path_tree(2))
     for name in ("default", "tree", "exchange", "prices", "lp"):

@@ -159,9 +159,9 @@ def test_a_round_can_begin_when_the_other_is_over(prsm: Running, person: Visitor
 def test_an_agent_with_waiting_probes_is_not_without_work(prsm: Running, person: Visitor) -> None:
     """Its state counts the probes that it waits for."""
     db = prsm.manager.db
-    from manager.operations.fleet.agent_summaries import agent_glances  # noqa: PLC0415
+    from manager.operations.fleet.agent_summaries import agent_overviews  # noqa: PLC0415
 
-    said = {one.row.name: one.liveness.reason for one in agent_glances(db, prsm.manager.now_ms())}
+    said = {one.row.name: one.liveness.reason for one in agent_overviews(db, prsm.manager.now_ms())}
     assert not any(
         reason.code == "fleet.idle_no_units" and waiting
         for name, reason in said.items()

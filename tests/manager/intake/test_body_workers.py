@@ -138,7 +138,7 @@ def test_a_first_job_is_done_before_the_many_of_another_sender(tmp_path: Path) -
         await asyncio.gather(first, other, *many)
         assert began.read_text().splitlines().index("2") <= 1
 
-    run(Pool(turn_s=HELD_S), steps)
+    run(Pool(time_slice_s=HELD_S), steps)
 
 
 def test_a_long_job_lets_others_go_first(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_long_job_lets_others_go_first(tmp_path: Path) -> None:
         assert await long not in pids
         assert process not in workers._idle
 
-    run(Pool(turn_s=0.1), steps)
+    run(Pool(time_slice_s=0.1), steps)
 
 
 def test_processes_that_have_no_jobs_go(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_processes_that_have_no_jobs_go(tmp_path: Path) -> None:
             workers.begin()
         assert len(workers._idle) == 1
 
-    run(Pool(turn_s=1), steps)
+    run(Pool(time_slice_s=1), steps)
 
 
 def test_a_long_job_that_has_no_place_begins_again(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_long_job_that_has_no_place_begins_again(tmp_path: Path) -> None:
         gate.touch()
         await asyncio.gather(long, second)
 
-    run(Pool(long_processes=1, turn_s=0.1), steps)
+    run(Pool(long_processes=1, time_slice_s=0.1), steps)
 
 
 def test_a_job_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_job_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
         await workers.run(note, job_of(3, began))
         assert began.read_text().splitlines() == ["1", "3"]
 
-    run(Pool(turn_s=HELD_S), steps)
+    run(Pool(time_slice_s=HELD_S), steps)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_all_may_be_ended_in_the_middle(tmp_path: Path) -> None:
             with pytest.raises(BusyError, match="manager is stopping"):
                 await job
 
-    run(Pool(turn_s=HELD_S), steps)
+    run(Pool(time_slice_s=HELD_S), steps)
 
 
 def test_a_process_is_there_before_the_first_job(tmp_path: Path) -> None:

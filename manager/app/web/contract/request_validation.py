@@ -151,7 +151,7 @@ class _Strict:
 
     def _most_bytes(self, request: Request) -> int:
         """Return how long a body may be."""
-        limits = request.app.state.admin_door.settings.limits
+        limits = request.app.state.admin_services.settings.limits
         if self._body is None:
             return DIRECT_BYTES
         return int(

@@ -135,7 +135,7 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "data.html",
         list=CLIENTS.view(visit),
-        size=visit.door.archive_size.get(visit.now_ms, lambda: archive_size(visit.db)),
+        size=visit.services.archive_size.get(visit.now_ms, lambda: archive_size(visit.db)),
         downloads=DOWNLOADS.part(
             visit, list_downloads(visit.db, visit.now_ms, state="going", limit=SHOWN)
         ),
@@ -149,7 +149,7 @@ def show(visit: Visit) -> Response:
 
 
 def _pace(visit: Visit) -> Pace:
-    archive = visit.door.settings.archive
+    archive = visit.services.settings.archive
     return Pace(archive.scrub_days, archive.scrub_bytes_per_s)
 
 

@@ -32,7 +32,7 @@ class Capture:
 
 def _found(visit: Visit, limit: int) -> CapturesOfPage:
     return captures_of_page(
-        visit.db, visit.door.layout, visit.query.get("url", "").strip(), limit=limit
+        visit.db, visit.services.layout, visit.query.get("url", "").strip(), limit=limit
     )
 
 

@@ -136,7 +136,7 @@ def show(visit: Visit) -> Response:
 
 def _few(visit: Visit, view: AgentView) -> list[Notice]:
     """Return whether the agent resolves or reaches few of its hosts."""
-    found = few_hosts(visit.db, [view], visit.door.settings.alerts.min_reachable_share)
+    found = few_hosts(visit.db, [view], visit.services.settings.alerts.min_reachable_share)
     return few_notices([one for one in found if one.agent == view.row.name])
 
 

@@ -21,7 +21,7 @@ from manager.console.messages.sentences import word
 from manager.console.pages.fleet.agents import AGENTS, matching
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
-from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
+from manager.operations.fleet.agent_summaries import AgentOverview, agent_overviews
 from shared.frozen import frozen
 
 __all__ = ["PAGES", "Spot", "spots"]
@@ -75,22 +75,22 @@ class Spot:
     side: str = ""
 
 
-def _placed(glances: Iterable[AgentGlance]) -> list[tuple[float, float, AgentGlance]]:
+def _placed(overviews: Iterable[AgentOverview]) -> list[tuple[float, float, AgentOverview]]:
     """Return the agents of which it is known where they are, with latitude and longitude."""
     return [
         (one.row.latitude, one.row.longitude, one)
-        for one in glances
+        for one in overviews
         if one.row.latitude is not None and one.row.longitude is not None
     ]
 
 
-def spots(glances: Iterable[AgentGlance], listing: Listing, view: View = WORLD) -> list[Spot]:
+def spots(overviews: Iterable[AgentOverview], listing: Listing, view: View = WORLD) -> list[Spot]:
     """Return the points of agents whose position is known, the largest first.
 
     listing: that left these agents; a point of several leads to the table of exactly those.
     """
-    cells: dict[tuple[int, int], list[tuple[int, int, AgentGlance]]] = {}
-    for latitude, longitude, one in _placed(glances):
+    cells: dict[tuple[int, int], list[tuple[int, int, AgentOverview]]] = {}
+    for latitude, longitude, one in _placed(overviews):
         x, y = view.place(latitude, longitude)
         cells.setdefault((x // CELL, y // CELL), []).append((x, y, one))
     made = [_spot(found, listing) for found in cells.values()]
@@ -128,7 +128,7 @@ def _meet(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> b
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _spot(found: Sequence[tuple[int, int, AgentGlance]], listing: Listing) -> Spot:
+def _spot(found: Sequence[tuple[int, int, AgentOverview]], listing: Listing) -> Spot:
     views = sorted((view for _, _, view in found), key=_badness)
     names = [f"{view.row.name}: {word(view.liveness.state.value)}" for view in views[:NAMED]]
     if len(views) > NAMED:
@@ -148,11 +148,11 @@ def _spot(found: Sequence[tuple[int, int, AgentGlance]], listing: Listing) -> Sp
     )
 
 
-def _badness(view: AgentGlance) -> tuple[int, str]:
+def _badness(view: AgentOverview) -> tuple[int, str]:
     return WORST.index(view.liveness.state.value), view.row.name
 
 
-def _table(views: Sequence[AgentGlance], listing: Listing) -> str:
+def _table(views: Sequence[AgentOverview], listing: Listing) -> str:
     """Return the address of the table of some agents at one place; points share no place."""
     places = [(row.latitude or 0.0, row.longitude or 0.0) for row in (view.row for view in views)]
     return listing.url("/console/agents", area=str(area_of(places)))
@@ -161,7 +161,7 @@ def _table(views: Sequence[AgentGlance], listing: Listing) -> str:
 def show(visit: Visit) -> Response:
     """Show the map of the agents that the filters leave."""
     listing = replace(AGENTS.listing(visit), path="/console/agents-map")
-    chosen = matching(agent_glances(visit.db, visit.now_ms, visit.policy), listing)
+    chosen = matching(agent_overviews(visit.db, visit.now_ms, visit.policy), listing)
     view = view_of([(latitude, longitude) for latitude, longitude, _one in _placed(chosen)])
     found = spots(chosen, listing, view)
     return visit.page(
@@ -178,7 +178,7 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _by_state(views: Sequence[AgentGlance]) -> list[tuple[str, int]]:
+def _by_state(views: Sequence[AgentOverview]) -> list[tuple[str, int]]:
     """Return how many of the agents on the map are in each state, in the order of the states."""
     counted = Counter(view.liveness.state.value for view in views if view.row.latitude is not None)
     return [(state, counted[state]) for state in STATES if counted[state]]

@@ -32,9 +32,9 @@ from manager.console.tables.kinds import (
 )
 from manager.console.tables.sources import InMemory, OwnPage
 from manager.console.tables.table import BUTTONS, Column, Table
-from manager.db.fleet.agent_summaries import GlanceRow
+from manager.db.fleet.agent_summaries import OverviewRow
 from manager.db.identity.join_tokens import JoinTokenRow
-from manager.operations.fleet.agent_summaries import AgentGlance, agent_column, agent_glances
+from manager.operations.fleet.agent_summaries import AgentOverview, agent_column, agent_overviews
 from manager.operations.fleet.agents import AgentView, agent_views, list_join_tokens
 from manager.operations.rounds.rounds import list_rounds, round_detail
 from shared.frozen import frozen
@@ -59,7 +59,7 @@ class AgentLine:
     bytes_per_s: float | None
 
 
-KEYS: Final[dict[str, Callable[[AgentGlance], Any]]] = {
+KEYS: Final[dict[str, Callable[[AgentOverview], Any]]] = {
     "name": lambda one: one.row.name,
     "state": lambda one: (_RANK[one.liveness.state.value], one.row.name),
     "contact": lambda one: one.row.last_contact_ms,
@@ -76,10 +76,10 @@ COLUMNS: Final[dict[str, tuple[str, Callable[[Any], Any] | None]]] = {
     "skew": ("skew_ms", abs),
     "cost": ("load_ms", None),
 }
-"""What the table is sorted by, too, and a glance does not have: the column, and what of it."""
+"""What the table is sorted by, too, and an overview does not have: the column, and what of it."""
 
 
-def matching(agents: list[AgentGlance], listing: Listing) -> list[AgentGlance]:
+def matching(agents: list[AgentOverview], listing: Listing) -> list[AgentOverview]:
     """Return the agents that the filters of a list leave. Raises FormatError: no such area."""
     area = read_area(listing.filters["area"])
     text, state = listing.filters["q"].lower(), listing.filters["state"]
@@ -104,7 +104,7 @@ def _last_crawl(visit: Visit) -> RoundProgress | None:
 
 
 def _sorted(
-    visit: Visit, agents: list[AgentGlance], listing: Listing, progress: RoundProgress | None
+    visit: Visit, agents: list[AgentOverview], listing: Listing, progress: RoundProgress | None
 ) -> list[int]:
     """Return the numbers of the agents that the filters leave, in the order of the list."""
     by = listing.sort.removeprefix("-")
@@ -112,7 +112,7 @@ def _sorted(
     return [one.row.id for one in found]
 
 
-def _key(visit: Visit, by: str, progress: RoundProgress | None) -> Callable[[AgentGlance], Any]:
+def _key(visit: Visit, by: str, progress: RoundProgress | None) -> Callable[[AgentOverview], Any]:
     if by == "rate":
         return lambda one: progress and (progress.rate_of(one.row.name) or (None,))[0]
     if by not in COLUMNS:
@@ -120,7 +120,7 @@ def _key(visit: Visit, by: str, progress: RoundProgress | None) -> Callable[[Age
     column, order = COLUMNS[by]
     values = agent_column(visit.db, column)
 
-    def key(one: AgentGlance) -> Any:
+    def key(one: AgentOverview) -> Any:
         value = values.get(one.row.id)
         return value if value is None or order is None else order(value)
 
@@ -136,7 +136,7 @@ def _lines(visit: Visit, numbers: Sequence[int], progress: RoundProgress | None)
 
 
 def _every(visit: Visit, listing: Listing) -> list[AgentLine]:
-    agents, progress = agent_glances(visit.db, visit.now_ms, visit.policy), _last_crawl(visit)
+    agents, progress = agent_overviews(visit.db, visit.now_ms, visit.policy), _last_crawl(visit)
     return _lines(visit, _sorted(visit, agents, listing, progress), progress)
 
 
@@ -278,7 +278,7 @@ TOKENS: Final[Table[JoinTokenRow]] = Table(
 def show(visit: Visit) -> Response:
     """Show the table."""
     listing = AGENTS.listing(visit)
-    agents = agent_glances(visit.db, visit.now_ms, visit.policy)
+    agents = agent_overviews(visit.db, visit.now_ms, visit.policy)
     progress = _last_crawl(visit)
     cut = listing.cut(_sorted(visit, agents, listing, progress))
     cut = replace(cut, rows=_lines(visit, cut.rows, progress))
@@ -295,7 +295,7 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _newcomers(agents: list[AgentGlance], now_ms: int) -> list[GlanceRow]:
+def _newcomers(agents: list[AgentOverview], now_ms: int) -> list[OverviewRow]:
     """Return the agents that joined lately, the last first: a person may be waiting for one."""
     rows = [view.row for view in agents if view.row.retired_ms is None]
     rows = [row for row in rows if now_ms - row.joined_ms < NEW_MS]

@@ -28,7 +28,7 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "new_agent.html",
         name=visit.query.get("name", ""),
-        valid=_valid(visit.door.policy.join_token_s),
+        valid=_valid(visit.services.policy.join_token_s),
     )
 
 
@@ -43,7 +43,7 @@ def _valid(valid_s: float) -> str:
 def issue(visit: Visit) -> Response:
     """Make a token and show it, this once."""
     name = visit.form.get("name", "").strip().lower()
-    valid_s = visit.door.policy.join_token_s
+    valid_s = visit.services.policy.join_token_s
     token = issue_join_token(visit.db, name, visit.actor, visit.now_ms, valid_s)
     return _page(visit, token.agent, hash_of_key(token.token), token, status=201)
 

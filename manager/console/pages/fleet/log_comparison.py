@@ -37,7 +37,7 @@ def compare(visit: Visit) -> Response:
 
 def _compared(visit: Visit, examples: int) -> CaptureCheck:
     name = visit.form.get("name", "")
-    with visit.door.scratch.turn() as place:
+    with visit.services.scratch.turn() as place:
         found = check_captures(
             visit.db,
             name,

@@ -65,7 +65,7 @@ NO_RECIPIENTS: Final = Unable(
 
 
 def _seen(visit: Visit) -> Alerts:
-    return current_alerts(visit.db, visit.door.alerts, visit.now_ms)
+    return current_alerts(visit.db, visit.services.alerts, visit.now_ms)
 
 
 def _windows(seen: Alerts, now_ms: int) -> list[SilenceRow]:
@@ -148,7 +148,7 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
         seen=seen,
         loud=sum(one.silence is None for one in seen.troubles),
         windows=WINDOWS.part(visit, _windows(seen, visit.now_ms)),
-        settings=visit.door.settings.alerts,
+        settings=visit.services.settings.alerts,
         history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
         tested=tested,
         no_recipients=NO_RECIPIENTS,
@@ -217,7 +217,7 @@ def quiet(visit: Visit) -> Response:
 
 def test(visit: Visit) -> Response:
     """Send a test message, and say who took it."""
-    return show(visit, tested=send_test(visit.db, visit.door.alerts, visit.actor, visit.now_ms))
+    return show(visit, tested=send_test(visit.db, visit.services.alerts, visit.actor, visit.now_ms))
 
 
 PAGES: Final = (

@@ -25,7 +25,11 @@ from manager.console.pages.rounds.round_progress import RoundProgress, progress_
 from manager.console.pages.rounds.round_tables import PROGRESS
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
-from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_alerts
+from manager.operations.fleet.agent_summaries import (
+    AgentOverview,
+    agent_overviews,
+    agents_with_alerts,
+)
 from manager.operations.fleet.agents import AgentView, agent_views
 from manager.operations.health.alert_events import current_key
 from manager.operations.health.alert_rules import DISK_BYTES, REPORTS_WAITING, SKEW_MS, few_hosts
@@ -61,13 +65,13 @@ class HostNumbers:
 
 def overview(visit: Visit) -> Response:
     """Show how things are."""
-    agents = agent_glances(visit.db, visit.now_ms, visit.policy)
+    agents = agent_overviews(visit.db, visit.now_ms, visit.policy)
     hosts = _host_numbers(visit)
     alerts = audit_page(visit.db, limit=50, alerts=True)
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
     managers = list_managers(visit.db)
     wanting = tick_notices(managers, visit.now_ms) + manager_notices(managers)
-    share = visit.door.settings.alerts.min_reachable_share
+    share = visit.services.settings.alerts.min_reachable_share
     wanting += few_notices(few_hosts(visit.db, agents, share))
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
     wanting += notices(
@@ -104,7 +108,7 @@ def _not_silenced(visit: Visit, wanting: Sequence[Notice]) -> list[Notice]:
     return [notice for notice in wanting if notice.alert not in known]
 
 
-def _with_alerts(visit: Visit, agents: list[AgentGlance]) -> list[AgentView]:
+def _with_alerts(visit: Visit, agents: list[AgentOverview]) -> list[AgentView]:
     """Return the agents of which there may be something to tell."""
     numbers = agents_with_alerts(
         visit.db, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
@@ -119,7 +123,7 @@ def _given_up(visit: Visit) -> set[str]:
     return {row.version for row in found if row.halted_ms or row.revoked_ms}
 
 
-def _groups(agents: list[AgentGlance]) -> list[tuple[str, list[AgentGlance]]]:
+def _groups(agents: list[AgentOverview]) -> list[tuple[str, list[AgentOverview]]]:
     """Return the states that agents are in, each with its agents."""
     by_state = {state: [one for one in agents if one.liveness.state == state] for state in STATES}
     return [(state, found) for state, found in by_state.items() if found and state != "retired"]
@@ -145,7 +149,7 @@ def _progress(visit: Visit) -> RoundProgress | None:
 
 
 def _first_steps(
-    agents: list[AgentGlance], hosts: HostNumbers, progress: RoundProgress | None
+    agents: list[AgentOverview], hosts: HostNumbers, progress: RoundProgress | None
 ) -> list[dict[str, Any]]:
     """Return what to do before anything can be crawled; nothing once a round was started."""
     if progress is not None:

@@ -211,7 +211,7 @@ def _with_others(visit: Visit, host_id: int) -> list[str]:
             "hosts.",
             segments,
             size=figures.amount(size_bytes),
-            time=figures.duration(visit.door.settings.archive.compaction_interval_s * 1000),
+            time=figures.duration(visit.services.settings.archive.compaction_interval_s * 1000),
         )
     ]
 

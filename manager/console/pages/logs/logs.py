@@ -65,7 +65,7 @@ def _every(visit: Visit, listing: Listing) -> Iterator[FoundLine]:
     wanted = _wanted(listing.filters)
     mark: Mark | None = None
     while True:
-        found = visit.door.log_lines.find(visit.db, wanted, mark=mark, most=ROWS_AT_ONCE)
+        found = visit.services.log_lines.find(visit.db, wanted, mark=mark, most=ROWS_AT_ONCE)
         yield from found.lines
         mark = found.mark
         if mark is None:
@@ -165,7 +165,7 @@ def more(visit: Visit) -> Response:
 
 
 def _found(visit: Visit, listing: Listing, most: int, patience_s: float) -> FoundLines:
-    return visit.door.log_lines.find(
+    return visit.services.log_lines.find(
         visit.db,
         _wanted(listing.filters),
         mark=_mark(visit),

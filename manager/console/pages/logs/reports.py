@@ -94,7 +94,7 @@ REPORTS: Final[Table[Report]] = Table(
 def take(visit: Visit) -> Response:
     """Send the files of the source of one kind, as `prsm export` writes them, in one archive."""
     kind = visit.form.get("kind", "")
-    with visit.door.scratch.turn() as place:
+    with visit.services.scratch.turn() as place:
         files = source_files.export(visit.db, kind, place, visit.actor, visit.now_ms)
         return zip_response(kind, files, place.folder)
 

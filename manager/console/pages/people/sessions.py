@@ -48,7 +48,7 @@ def login(visit: Visit) -> Response:
             name,
             visit.form.get("password", ""),
             visit.now_ms,
-            session_s=visit.door.settings.console.session_s,
+            session_s=visit.services.settings.console.session_s,
             address=visit.request.state.line.client,
             browser=visit.browser,
             device=visit.device,
@@ -66,7 +66,7 @@ def login(visit: Visit) -> Response:
         response,
         cookies.session_cookie(tls=visit.tls),
         session.token,
-        visit.door.settings.console.session_s,
+        visit.services.settings.console.session_s,
         tls=visit.tls,
     )
     cookies.forget_secret(response, cookies.visit_cookie(tls=visit.tls), tls=visit.tls)

@@ -47,7 +47,7 @@ def make(visit: Visit) -> Response:
         visit.now_ms,
         moves=share(visit, "moves"),
         policy=visit.policy,
-        planner=visit.door.planner,
+        planner=visit.services.planner,
         compare=True,
     )
     return visit.go(f"{HERE}/{number}", done=_("This is a preview: nothing was moved."))

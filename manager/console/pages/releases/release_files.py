@@ -68,7 +68,7 @@ KEYS: Final[Table[KeyLine]] = Table(
 def begin(visit: Visit) -> Response:
     """Begin to serve releases with the first signed root and targets."""
     root, targets = _file(visit, "root"), _file(visit, "targets")
-    begin_releases(visit.db, visit.door.signing, root, targets, visit.actor, visit.now_ms)
+    begin_releases(visit.db, visit.services.signing, root, targets, visit.actor, visit.now_ms)
     return visit.go(link("releases"), done=_("Releases are served. Publish the first one."))
 
 
@@ -89,7 +89,7 @@ def take_away(visit: Visit) -> Response:
             back=link("releases"),
             fields={"version": version, "targets": targets.decode()},
         )
-    revoke(visit.db, visit.door.signing, version, targets, visit.actor, visit.now_ms)
+    revoke(visit.db, visit.services.signing, version, targets, visit.actor, visit.now_ms)
     return visit.go(link("releases"), done=_("%(version)s is revoked.", version=version))
 
 
@@ -98,7 +98,7 @@ def renew(visit: Visit) -> Response:
     root, targets = (_file(visit, name, optional=True) or None for name in ("root", "targets"))
     if root is None and targets is None:
         raise FormatError("console.signatures_missing").about("targets")
-    take_next(visit.db, visit.door.signing, root, targets, visit.actor, visit.now_ms)
+    take_next(visit.db, visit.services.signing, root, targets, visit.actor, visit.now_ms)
     return visit.go(link("releases"), done=_("The new signatures are served."))
 
 

@@ -178,7 +178,7 @@ def show(visit: Visit) -> Response:
         failed_left=max(0, len(failed) - FAILURES_SHOWN),
         minimum=found.minimum,
         unrolled=_unrolled(found.releases),
-        bundle_bytes=visit.door.settings.releases.bundle_bytes,
+        bundle_bytes=visit.services.settings.releases.bundle_bytes,
         versions=[row.version for row in found.releases if row.revoked_ms is None],
         newest=found.releases[0].version if found.releases else "",
     )

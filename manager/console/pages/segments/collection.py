@@ -169,7 +169,7 @@ def give_up(visit: Visit) -> Response:
             back=HERE,
             fields={"transfer": number},
         )
-    cancel_transfer(visit.db, visit.door.parts, number_of(number), visit.actor, visit.now_ms)
+    cancel_transfer(visit.db, visit.services.parts, number_of(number), visit.actor, visit.now_ms)
     return visit.go(HERE, done=_("Transfer %(number)s is cancelled.", number=number))
 
 

@@ -29,10 +29,10 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 def show(visit: Visit, *, done: Adopted | None = None) -> Response:
     """Show the trash by day, and the files of one day; what an adoption did, or would do."""
-    days = visit.door.archive.trash()
+    days = visit.services.archive.trash()
     day = visit.query.get("day") or (days[0].day if days else "")
     _require_day(day)
-    files = visit.door.archive.trash_files(day, FILES_SHOWN + 1) if days else []
+    files = visit.services.archive.trash_files(day, FILES_SHOWN + 1) if days else []
     return visit.page(
         "trash.html",
         days=days,
@@ -64,8 +64,8 @@ def _files(visit: Visit) -> Iterator[TrashFile]:
     """Return the files of a day; without a day those of all."""
     day = visit.query.get("day", "")
     _require_day(day)
-    wanted = [day] if day else [one.day for one in visit.door.archive.trash()]
-    return (one for each in wanted for one in visit.door.archive.trash_files(each, ROWS_MOST))
+    wanted = [day] if day else [one.day for one in visit.services.archive.trash()]
+    return (one for each in wanted for one in visit.services.archive.trash_files(each, ROWS_MOST))
 
 
 FILES: Final[Table[TrashFile]] = Table(
@@ -95,7 +95,7 @@ def put_back(visit: Visit) -> Response:
             back=HERE,
             danger=False,
         )
-    moved = sum(visit.door.archive.put_back(visit.actor).moved.values())
+    moved = sum(visit.services.archive.put_back(visit.actor).moved.values())
     said = ngettext(
         "%(num)s file was put back to its place.",
         "%(num)s files were put back to their places.",
@@ -111,7 +111,7 @@ def adopt(visit: Visit) -> Response:
         raise FormatError("console.id_of", value=id_of[:20]).about("id_of")
     trusted = visit.form.get("trusted") == "yes"
     if visit.form.get("look") == "yes":
-        seen = visit.door.archive.adopt(
+        seen = visit.services.archive.adopt(
             visit.actor, dry_run=True, trusted=trusted, id_of=IDS_OF[id_of]
         )
         return show(visit, done=seen)
@@ -132,7 +132,7 @@ def adopt(visit: Visit) -> Response:
             back=HERE,
             fields=fields,
         )
-    done = visit.door.archive.adopt(
+    done = visit.services.archive.adopt(
         visit.actor, dry_run=False, trusted=trusted, id_of=IDS_OF[id_of]
     )
     return show(visit, done=done)

@@ -80,7 +80,7 @@ def withdraw(visit: Visit) -> Response:
 
 def compact(visit: Visit) -> Response:
     """Rewrite segments of withdrawn hosts now, not at the next scheduled time."""
-    rewritten, deleted = visit.door.archive.compact(visit.actor)
+    rewritten, deleted = visit.services.archive.compact(visit.actor)
     said = _(
         "%(rewritten)s segments were rewritten, %(deleted)s were deleted.",
         rewritten=figures.count(rewritten),

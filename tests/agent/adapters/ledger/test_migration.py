@@ -14,7 +14,7 @@ from agent.adapters.ledger.database import DATABASE, Query
 from agent.adapters.ledger.schema import OLDEST, REPORT_TABLES, VERSION
 from agent.adapters.reports import DurableReports
 from agent.errors import HomeError
-from agent.pipeline.ledger import Rest
+from agent.pipeline.ledger import AddressBackoff
 from agent.pipeline.messages.jobs import Job, UnitFinished
 from shared.archive.errors import DiskFullError
 from tests.agent.adapters.installation import captures_of, lines_of, open_ledger
@@ -213,7 +213,7 @@ def test_a_release_that_went_back_goes_on_with_what_the_newer_one_left(tmp_path:
     reports.finished(
         UnitFinished(1, "http://h1.example:80/", "http://h1.example:80/", "crawl", 1, 1, 1)
     )
-    ledger.keep_rest(Rest("192.0.2.1", "http://h1.example:80/", "503", 1, 10**13))
+    ledger.keep_rest(AddressBackoff("192.0.2.1", "http://h1.example:80/", "503", 1, 10**13))
     ledger.commit()
     ledger.close()
     assert captures_of(tmp_path) == [page(1), page(2)]

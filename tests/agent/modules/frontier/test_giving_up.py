@@ -9,7 +9,7 @@ import pytest
 from agent.modules.frontier.backoff import BackingOff, WallClock
 from agent.modules.frontier.queues import AddressQueue
 from agent.modules.limits import Politeness
-from agent.pipeline.ledger import Rest
+from agent.pipeline.ledger import AddressBackoff
 from agent.pipeline.messages.requests import Outcome, Tick
 from tests.agent.fakes import FakeLedger, Page
 from tests.agent.modules.answers import ended
@@ -310,7 +310,7 @@ def test_a_rest_that_is_long_over_is_forgotten() -> None:
 def test_a_clock_that_was_set_back_holds_nobody_for_ever() -> None:
     """No rest is longer than the longest that a server may ask for."""
     ledger = FakeLedger()
-    ledger.keep_rest(Rest("192.0.2.1", A, "status 503", 1, 10**15))
+    ledger.keep_rest(AddressBackoff("192.0.2.1", A, "status 503", 1, 10**15))
     backing_off, address = BackingOff(ledger, WallClock()), AddressQueue("192.0.2.1")
     backing_off.tell_time(Tick(100.0, 1_700_000_000_000, fetching=True))
     backing_off.resume(address, 100.0, 3600.0)

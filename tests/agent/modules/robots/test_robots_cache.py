@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 
 from agent.modules.robots.robots_cache import LONG, UNUSED_S, RulesKept
+from agent.modules.robots.robots_parser import parse
 from agent.modules.robots.robots_rules import Rules
-from agent.modules.robots.robots_txt import parse
 
 
 def rules(count: int) -> Rules:

@@ -9,7 +9,7 @@ import pytest
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots.robots_fetch import RulesFetch
-from agent.modules.robots.robots_txt import MAX_BYTES
+from agent.modules.robots.robots_parser import MAX_BYTES
 from agent.pipeline.handler import Output
 from agent.pipeline.messages.pages import Fetched
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest

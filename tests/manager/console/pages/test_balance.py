@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from manager.operations.fleet.agent_summaries import agent_glances
+from manager.operations.fleet.agent_summaries import agent_overviews
 from manager.operations.ownership.unit_moves import move_unit
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plan_application import apply_plan, undo_preview, undoable
@@ -148,7 +148,7 @@ def test_undo_of_what_changed_since_is_refused_with_a_next_step(
     moved = preview.moves[0]
     others = {
         one.row.name
-        for one in agent_glances(db, prsm.manager.now_ms())
+        for one in agent_overviews(db, prsm.manager.now_ms())
         if one.row.last_contact_ms is not None and one.row.retired_ms is None
     }
     other = min(others - {moved.giver, moved.taker})

@@ -12,7 +12,7 @@ from manager.console.drawings.map_view import HEIGHT, NARROWEST, WIDTH, WORLD, v
 from manager.console.listing import read_listing
 from manager.console.pages.fleet.agent_map import spots
 from manager.console.pages.fleet.agents import AGENTS
-from manager.operations.fleet.agent_summaries import agent_glances
+from manager.operations.fleet.agent_summaries import agent_overviews
 from manager.operations.identity.agent_positions import set_position
 from manager.operations.people.audit_log import audit_page
 from shared.wire.positions import Position
@@ -32,7 +32,7 @@ KYOTO, OSAKA = "kyoto.example.ac.jp", "osaka.example.ac.jp"
 
 def test_near_agents_are_one_point_in_the_colour_of_the_worst(prsm: Running) -> None:
     """All points lie on the map, whatever was said; who has no position has none."""
-    views = {view.row.name: view for view in agent_glances(prsm.manager.db, prsm.clock())}
+    views = {view.row.name: view for view in agent_overviews(prsm.manager.db, prsm.clock())}
     one, other = views[KYOTO], views[OSAKA]
 
     def at(view: object, latitude: float, longitude: float) -> object:
@@ -72,7 +72,7 @@ def test_the_map_is_of_where_the_agents_are() -> None:
 def test_a_point_leads_to_the_agents_in_it(prsm: Running, person: Visitor, filters: str) -> None:
     """The table behind a point has the agents of the point, under the map's own filters."""
     db, browser = prsm.manager.db, person("viewer")
-    views = {view.row.name: view for view in agent_glances(db, prsm.clock())}
+    views = {view.row.name: view for view in agent_overviews(db, prsm.clock())}
     for name in views:
         set_position(db, name, Position(35, 135), ADMIN, prsm.clock())
     set_position(db, KYOTO, Position(-33.87, 151.2), ADMIN, prsm.clock())
@@ -112,7 +112,7 @@ def test_a_position_is_said_on_the_agents_page(prsm: Running, person: Visitor) -
     assert wrong.status_code == 400
     empty = {"latitude": "", "longitude": ""}
     browser.follow(browser.act(page, "/console/agent/position", empty))
-    views = {view.row.name: view for view in agent_glances(prsm.manager.db, prsm.clock())}
+    views = {view.row.name: view for view in agent_overviews(prsm.manager.db, prsm.clock())}
     assert views[KYOTO].row.latitude is None
     set_position(prsm.manager.db, KYOTO, Position(1, 2), ADMIN, prsm.clock())
     viewer = person("viewer")

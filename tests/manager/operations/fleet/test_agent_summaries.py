@@ -1,4 +1,4 @@
-"""All agents at a glance say the same as all that is known of each."""
+"""The overview of all agents says the same as all that is known of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.operations.fleet.agent_summaries import (
     agent_column,
-    agent_glances,
+    agent_overviews,
     agents_with_alerts,
 )
 from manager.operations.fleet.agents import agent_views, list_agents, retire
@@ -18,14 +18,14 @@ from tests.manager.operations.fleet.test_contact import crawling
 from tests.manager.operations.world import ADMIN, World
 
 
-def test_a_glance_is_part_of_the_whole(database: Database) -> None:
+def test_an_overview_is_part_of_the_whole(database: Database) -> None:
     """The same agents in the same order, as they are, and why."""
     world = crawling(database, "c")
     world.join("a", kind="plain")
     world.join("b")
     retire(database, "b", ADMIN, world.now_ms)
     views = list_agents(database, world.now_ms, world.policy)
-    seen = agent_glances(database, world.now_ms, world.policy)
+    seen = agent_overviews(database, world.now_ms, world.policy)
     assert [one.row.name for one in seen] == ["a", "c", "b"]
     for one, view in zip(seen, views, strict=True):
         assert (one.row.id, one.row.is_plain) == (view.row.id, view.row.is_plain)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.robots import robots_txt
-from agent.modules.robots.robots_txt import (
+from agent.modules.robots import robots_parser
+from agent.modules.robots.robots_parser import (
     MAX_BYTES,
     MAX_WILDCARDS,
     check_product_token,
@@ -233,7 +233,7 @@ def test_in_portions_it_is_read_as_in_one_piece(lines: list[str]) -> None:
     whole = parse(body, "prsm")
     for portion in (4, 5, 6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(robots_txt, "PORTION", portion)
+            patch.setattr(robots_parser, "PORTION", portion)
             assert len(list(parse_in_portions(body, "prsm"))) >= len(lines)
             assert parse(body, "prsm") == whole
 
@@ -244,7 +244,7 @@ def test_in_portions_it_is_read_as_in_one_piece(lines: list[str]) -> None:
 def test_a_long_one_has_many_breaks(line: bytes) -> None:
     """Whatever 500 KiB are full of, no portion is more than a small part of them."""
     body = b"User-agent: *\nDisallow: /" + line * (MAX_BYTES // len(line))
-    pieces = len(line) if line == b"*" else MAX_BYTES // robots_txt.PORTION
+    pieces = len(line) if line == b"*" else MAX_BYTES // robots_parser.PORTION
     assert len(list(parse_in_portions(body[:MAX_BYTES], "prsm"))) >= pieces
 
 

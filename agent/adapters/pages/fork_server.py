@@ -1,6 +1,6 @@
-"""Page workers forked from one process that has imported what they need: the nursery.
+"""Fork server of page workers: one process that has imported what they need, and forks them.
 
-To start a worker as a program costs all that it imports, to fork one next to nothing. The nursery
+To start a worker as a program costs all that it imports, to fork one next to nothing. The server
 is forked from the agent's process in its turn, before that has threads, a loop, its lock or its
 key: nothing of them is in a worker, which reads hostile pages. It imports what they need for the
 first of them: where there is nothing to crawl it never does. It carries out two orders:
@@ -9,7 +9,7 @@ first of them: where there is nothing to crawl it never does. It carries out two
     the number of a worker  kill it; answered by how it ended, perhaps before
 
 Invariant: a worker's number is its own until its end was asked for, because no other process
-reaps it. The nursery ends when the agent does, its workers when their pages do.
+reaps it. The server ends when the agent does, its workers when their pages do.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Final
 from agent.adapters.pages.child import IGNORED_SIGNALS
 from agent.adapters.pages.worker_start import Files
 
-__all__ = ["Nursery", "Serve"]
+__all__ = ["ForkServer", "Serve"]
 
 Serve = Callable[[Files], None]
 """Is a worker, until its pages end."""
@@ -37,8 +37,8 @@ _NUMBER: Final = Struct("<i")
 _FORK: Final = 0
 
 
-class Nursery:
-    """The nursery as the agent sees it."""
+class ForkServer:
+    """The fork server as the agent sees it."""
 
     def __init__(self, pid: int, line: socket.socket) -> None:
         """Use `open`."""
@@ -46,7 +46,7 @@ class Nursery:
         self._line: socket.socket | None = line
 
     @classmethod
-    def open(cls, prepare: Callable[[], Serve]) -> Nursery:
+    def open(cls, prepare: Callable[[], Serve]) -> ForkServer:
         """Fork it. prepare: imports, over there, what workers need. Raises OSError."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
@@ -79,12 +79,12 @@ class Nursery:
     def _send_order(self, number: int, files: tuple[int, ...] = ()) -> int:
         """Return the answer to an order; raises OSError, and is closed, where none comes."""
         if self._line is None:
-            raise BrokenPipeError("the nursery of page workers has ended")
+            raise BrokenPipeError("the fork server of page workers has ended")
         try:
             socket.send_fds(self._line, [_NUMBER.pack(number)], files)
             answer = self._line.recv(_NUMBER.size)
             if not answer:
-                raise BrokenPipeError("the nursery of page workers has ended")
+                raise BrokenPipeError("the fork server of page workers has ended")
         except OSError:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)  # only this process reaps it
@@ -131,7 +131,7 @@ class _ForkedWorker:
 
 
 def _run(line: socket.socket, prepare: Callable[[], Serve]) -> None:
-    """Run the nursery, and end this process."""
+    """Run the fork server, and end this process."""
     with _exit_behind():
         # A terminal or a service manager signals the whole group; this ends with the agent.
         for number in IGNORED_SIGNALS:

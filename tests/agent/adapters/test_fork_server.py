@@ -19,7 +19,7 @@ from tempfile import TemporaryFile
 
 import pytest
 
-from agent.adapters.pages.nursery import Nursery
+from agent.adapters.pages.fork_server import ForkServer
 from agent.adapters.pages.worker_start import Files
 
 OPEN_FILES = Path("/proc/self/fd")
@@ -55,8 +55,8 @@ def tell_files(files: Files) -> None:
 
 
 @contextmanager
-def open_nursery() -> Iterator[Nursery]:
-    opened = Nursery.open(lambda: tell_files)
+def open_fork_server() -> Iterator[ForkServer]:
+    opened = ForkServer.open(lambda: tell_files)
     try:
         yield opened
     finally:
@@ -81,9 +81,9 @@ class Pipes:
 @in_its_own_process
 def test_a_worker_has_its_own_files_and_nothing_else_of_the_agent() -> None:
     """Its standard error it may have: a defect says itself there."""
-    with TemporaryFile(), open_nursery() as nursery, TemporaryFile():
+    with TemporaryFile(), open_fork_server() as fork_server, TemporaryFile():
         pipes = Pipes()
-        worker = nursery.launch(pipes.files)
+        worker = fork_server.launch(pipes.files)
         told = pipes.told()
         files = told["files"]
         assert isinstance(files, dict)
@@ -96,9 +96,9 @@ def test_a_worker_has_its_own_files_and_nothing_else_of_the_agent() -> None:
 @in_its_own_process
 def test_how_a_worker_ended_is_known() -> None:
     """Whether by itself or by a signal."""
-    with open_nursery() as nursery:
+    with open_fork_server() as fork_server:
         pipes = Pipes()
-        worker = nursery.launch(pipes.files)
+        worker = fork_server.launch(pipes.files)
         pipes.told()
         os.write(pipes.down, b"e")
         assert os.read(pipes.up, 1) == b""  # it has ended, or is about to
@@ -110,26 +110,26 @@ def test_how_a_worker_ended_is_known() -> None:
 
 
 @in_its_own_process
-def test_a_nursery_that_was_killed_refuses() -> None:
+def test_a_fork_server_that_was_killed_refuses() -> None:
     """Its worker can still be ended, and nobody waits for an answer."""
-    with open_nursery() as nursery:
+    with open_fork_server() as fork_server:
         pipes = Pipes()
-        worker = nursery.launch(pipes.files)
+        worker = fork_server.launch(pipes.files)
         pipes.told()
-        os.kill(nursery._pid, signal.SIGKILL)
+        os.kill(fork_server._pid, signal.SIGKILL)
         more = Pipes()
         with pytest.raises(OSError, match=r"ended|Broken pipe|reset"):
-            nursery.launch(more.files)
-        assert not nursery.is_open
+            fork_server.launch(more.files)
+        assert not fork_server.is_open
         assert worker.wait() == -signal.SIGKILL
         assert os.read(pipes.up, 1) == b""
 
 
-def test_a_nursery_ends_with_its_agent() -> None:
+def test_a_fork_server_ends_with_its_agent() -> None:
     """Also after kill -9: whoever reads its standard error comes to an end."""
     program = (
-        "import os, signal; from agent.adapters.pages.nursery import Nursery;"
-        "Nursery.open(lambda: print); os.kill(os.getpid(), signal.SIGKILL)"
+        "import os, signal; from agent.adapters.pages.fork_server import ForkServer;"
+        "ForkServer.open(lambda: print); os.kill(os.getpid(), signal.SIGKILL)"
     )
     outcome = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, timeout=60, check=False

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from agent.adapters.pages.nursery import Nursery, Serve
+from agent.adapters.pages.fork_server import ForkServer, Serve
 from agent.settings import Settings
 
-__all__ = ["nursery"]
+__all__ = ["fork_server"]
 
 
 @contextmanager
-def nursery(settings: Settings) -> Iterator[Nursery | None]:
-    """Give a nursery for as long as an agent runs; None where there are no workers, or no room."""
+def fork_server(settings: Settings) -> Iterator[ForkServer | None]:
+    """Give a fork server while an agent runs; None where there are no workers, or no room."""
     opened = None
     if settings.pages.workers:
         try:
-            opened = Nursery.open(_prepare)
+            opened = ForkServer.open(_prepare)
         except OSError:  # then workers are started as programs, or wait until they can be
             opened = None
     try:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["DEFAULT_HELD_BYTES", "HeldBytes"]
+__all__ = ["DEFAULT_BODY_MEMORY_BYTES", "BodyMemory"]
 
-DEFAULT_HELD_BYTES: Final = 256_000_000
+DEFAULT_BODY_MEMORY_BYTES: Final = 256_000_000
 
 
-class HeldBytes:
+class BodyMemory:
     """Two sums, in bytes, and the bound on both together; plain numbers, as they are for each piece
     of a body.
 
@@ -22,7 +22,7 @@ class HeldBytes:
     bound that a piece of a body is compared with: `most`, or -1 while transfers wait.
     """
 
-    def __init__(self, most: int = DEFAULT_HELD_BYTES) -> None:
+    def __init__(self, most: int = DEFAULT_BODY_MEMORY_BYTES) -> None:
         self.most = most
         self.gate = most
         self.sum = 0  # all of it
