@@ -100,7 +100,7 @@ def test_units_cross_one_edge_a_step() -> None:
 
 
 def test_where_the_source_sticks() -> None:
-    """One unit larger than Move, 30 times cheaper at a neighbour, moves only if improving counts."""
+    """One unit larger than Move, 30 times cheaper at a neighbour, moves if improving counts."""
     atoms = atoms_of([[300.0, 1], [10, 1]], [0, 1], [(0, 1)])
     stuck = equalise(atoms, atoms.start, TreeOptions(accept="source"))
     moved = equalise(atoms, atoms.start, TreeOptions(accept="improves"))
