@@ -7,6 +7,7 @@ refused, 2 usage, 3 not reachable.
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 import click
@@ -102,3 +103,13 @@ for _command in (
     release,
 ):
     main.add_command(_command)
+
+# Names of before 0.2, which scripts may have: accepted, and not shown.
+for _group, _old, _name in (
+    (agents, "believe", "trust"),
+    (alerts, "speak", "end-silence"),
+    (collect, "give-up", "cancel-transfer"),
+):
+    _hidden = copy(_group.commands[_name])
+    _hidden.hidden = True
+    _group.add_command(_hidden, _old)

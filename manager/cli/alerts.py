@@ -94,10 +94,10 @@ def silences(target: Target) -> Iterator[Any]:
     )
 
 
-@alerts.command()
+@alerts.command("end-silence")
 @click.argument("number", type=int)
 @pass_target
-def speak(target: Target, number: int) -> None:
+def end_silence(target: Target, number: int) -> None:
     """End the silence or maintenance window NUMBER, or cancel a planned one."""
     target.calls.post(f"/alerts/silences/{number}/end")
 

@@ -222,10 +222,10 @@ def transfers(target: Target, **wanted: Any) -> Iterator[Any]:
     )
 
 
-@collect.command("give-up")
+@collect.command("cancel-transfer")
 @click.argument("number", type=int)
 @pass_target
-def give_up(target: Target, number: int) -> None:
+def cancel_transfer(target: Target, number: int) -> None:
     """Cancel the running transfer NUMBER; its agent starts it again with its next order."""
     target.calls.post(f"/collection/transfers/{number}/cancel")
-    output.say(f"transfer {number} is given up")
+    output.say(f"transfer {number} is cancelled")

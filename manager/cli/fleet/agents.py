@@ -95,7 +95,7 @@ def _doubt_text(agent: dict[str, Any]) -> str:
     if not agent["doubted"]:
         return ""
     faults = ", ".join(one["fault"] for one in agent["doubted"])
-    return f"{faults}; its claims do not count; `prsm agents believe {agent['name']}` ends that"
+    return f"{faults}; its claims do not count; `prsm agents trust {agent['name']}` ends that"
 
 
 def _refetch_text(agent: dict[str, Any]) -> str:
@@ -161,12 +161,12 @@ def retire(target: Target, name: str, yes: bool) -> None:
 @click.argument("name")
 @yes_option
 @pass_target
-def believe(target: Target, name: str, yes: bool) -> None:
+def trust(target: Target, name: str, yes: bool) -> None:
     """Accept the claims of the agent NAME as true so far, and use them from now on."""
     if not yes:
-        click.confirm(f"Believe {name}? Plans go by its times and bytes", abort=True)
+        click.confirm(f"Trust {name}? Plans use its times and bytes", abort=True)
     target.calls.post(f"/agents/{name}/believe")
-    output.say(f"{name} is believed; later claims are judged by those of today")
+    output.say(f"{name} is trusted; later claims are judged by those of today")
 
 
 @agents.command()

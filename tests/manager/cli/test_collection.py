@@ -52,7 +52,9 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     prsm("collect", "now", "a.example", "--all", code=2)
     assert "schedule 2 is removed" in prsm("collect", "schedule", "remove", "2").stdout
     assert "schedule 2: not found" in prsm("collect", "schedule", "remove", "2", code=1).stderr
-    assert "transfer 9: not found" in prsm("collect", "give-up", "9", code=1).stderr
+    for command in ("cancel-transfer", "give-up"):  # the second is its old name
+        assert "transfer 9: not found" in prsm("collect", command, "9", code=1).stderr
+    assert "give-up" not in prsm("collect", "--help").stdout
 
 
 def test_how_an_agent_sends_is_limited(prsm: Prsm, manager: Running) -> None:

@@ -89,7 +89,7 @@ def test_silences_and_windows_are_kept_from_here(prsm: Prsm, manager: Running) -
     prsm("alerts", "silence", "agent:a.example", "--hours", "2", "--reason", "moves")
     listed = prsm("alerts", "silences").stdout
     assert "agent:a.example" in listed
-    prsm("alerts", "speak", "1")
+    prsm("alerts", "end-silence", "1")
     prsm("alerts", "window", "2026-10-01T22:00", "2026-10-02T02:00", "--reason", "new switch")
     assert "everything" in prsm("alerts", "silences").stdout
     past = prsm("alerts", "window", "2020-01-01 00:00", "2020-01-02 00:00", code=1)

@@ -200,15 +200,15 @@ def believe(visit: Visit) -> Response:
     if not visit.is_confirmed:
         agent_detail(visit.db, name, visit.now_ms, visit.policy)
         return visit.ask(
-            _("Believe %(agent)s?", agent=name),
+            _("Trust %(agent)s?", agent=name),
             _("Its times and bytes count again: plans use them."),
             _("Later claims are compared with those of today."),
-            button=_("Believe"),
+            button=_("Trust"),
             back=here,
             fields={"name": name},
         )
     believe_agent(visit.db, name, visit.actor, visit.now_ms)
-    return visit.go(here, done=_("%(agent)s is believed.", agent=name))
+    return visit.go(here, done=_("%(agent)s is trusted.", agent=name))
 
 
 def limit_list(visit: Visit) -> Response:
