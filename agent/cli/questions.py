@@ -15,7 +15,8 @@ from agent.app.startup.start_methods import STARTERS, Starter
 from agent.cli.join_token import read_token
 from agent.cli.options import print_text
 from agent.settings import Settings, check_manager_url
-from agent.settings.groups import RobotSettings, WindowSettings
+from agent.settings.groups.robot import RobotSettings
+from agent.settings.groups.windows import WindowSettings
 from agent.settings.texts import check_texts
 from shared.errors import PrsmError
 from shared.wire.names import check_agent_name

@@ -1,6 +1,6 @@
 """The agent's settings: frozen groups of fields, each with unit, default, range and reason.
 
-`crawl` and `groups` declare them, `settings_file` reads and writes `prs.toml`, `renamed` lists old
+`groups` declares them, `settings_file` reads and writes `prs.toml`, `renamed` lists old
 names, `texts` checks those with their own form, `effective_settings` says which can change while
 the agent runs and lays the manager's wishes over them, `home` names the files beside them.
 """

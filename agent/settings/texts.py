@@ -15,8 +15,8 @@ from difflib import get_close_matches
 from typing import Final
 from urllib.parse import urlsplit
 
-from agent.settings.crawl import LinkSettings
 from agent.settings.groups import Settings
+from agent.settings.groups.links import LinkSettings
 from shared import day_times
 from shared.day_hours import Dates, Days, day_hours
 from shared.errors import FormatError, SettingError

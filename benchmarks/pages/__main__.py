@@ -33,7 +33,7 @@ from agent.modules.page.addresses import forget_references
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched, PageWork
 from agent.settings import Settings
-from agent.settings.crawl import PageSettings
+from agent.settings.groups.pages import PageSettings
 from benchmarks.pages.forms import forms
 from benchmarks.pages.samples import real, simulated
 

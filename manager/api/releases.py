@@ -12,7 +12,7 @@ from manager.api.access import Admin, Services, Viewer
 from manager.api.routes import subject_router
 from manager.db.releases.update_reports import UpdateReportRow
 from manager.intake.body_receiver import RELEASE_FILE, declared_bytes, receive
-from manager.intake.messages.large_messages import FirstMetadata, NextSigned, NextTargets
+from manager.intake.messages.message_models import FirstMetadata, NextSigned, NextTargets
 from manager.operations.releases import release_views, releases, rollouts, update_reports
 from manager.operations.releases.offer_snapshots import ShownOffer
 from manager.operations.releases.release_views import Releases

@@ -1,7 +1,7 @@
 """The numbers that operations go by: the settings of `policy`, and limits of other groups.
 
-Each number is declared in `manager.settings.policy`, with its unit, range and reason. Tests choose
-their own numbers.
+Each number is declared in `manager.settings.groups.policy`, with its unit, range and
+reason. Tests choose their own numbers.
 """
 
 from __future__ import annotations

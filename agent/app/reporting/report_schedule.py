@@ -11,7 +11,7 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from agent.settings import day_minutes
-from agent.settings.groups import ReportSettings
+from agent.settings.groups.reports import ReportSettings
 from shared.frozen import frozen
 
 __all__ = ["Moment", "ReportSchedule"]

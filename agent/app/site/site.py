@@ -9,7 +9,7 @@ from typing import Final
 from agent.control.robot_log import LineLogger
 from agent.control.zone import zone_named
 from agent.settings import Settings, day_windows, window_minutes
-from agent.settings.crawl import NetworkSettings
+from agent.settings.groups.network import NetworkSettings
 from shared.day_hours import DAY_NAMES
 from shared.windows import Windows
 from shared.wire.sync import Capacity, DayHours

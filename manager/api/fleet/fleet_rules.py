@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from manager.api.access import Operator, Services, Viewer
 from manager.api.routes import subject_router
-from manager.intake.messages.large_messages import NewLines
+from manager.intake.messages.message_models import NewLines
 from manager.operations.fleet import block_list, fleet_rules
 from manager.operations.fleet.block_list import Tried
 from manager.operations.fleet.fleet_rules import FleetRules, LimitsRow

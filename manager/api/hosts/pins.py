@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from manager.api.access import Operator, Services, Viewer
 from manager.api.routes import Limit, Offset, subject_router
-from manager.intake.messages.large_messages import AgentName, NewPins, Reason, Unpin, Url
+from manager.intake.messages.message_models import AgentName, NewPins, Reason, Unpin, Url
 from manager.operations.hosts import bans
 from manager.operations.hosts.bans import Ban
 from manager.operations.ownership import pins, unit_moves

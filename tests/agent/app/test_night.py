@@ -20,7 +20,7 @@ from agent.link.actions import GrantPermit, RevokePermit, TakeList, View
 from agent.link.poller import ListNumber
 from agent.modules.limits import Politeness
 from agent.pipeline.permit import PermitGate
-from agent.settings.groups import ReportSettings
+from agent.settings.groups.reports import ReportSettings
 from shared.windows import Windows
 from shared.wire.sync import Permit, SyncAnswer
 from tests.agent.fakes import FakeClock, Page

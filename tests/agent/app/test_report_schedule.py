@@ -24,7 +24,7 @@ from agent.link.manager_time import ManagerTime
 from agent.link.outbox import Outbox
 from agent.pipeline.messages.pages import Outside
 from agent.settings import Home
-from agent.settings.groups import ReportSettings
+from agent.settings.groups.reports import ReportSettings
 from shared.archive.encode import SegmentInfo
 from shared.messages import Message
 from shared.wire.crawl_log import Comment, decode

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.settings import Settings, tightened
-from agent.settings.crawl import NetworkSettings, PolitenessSettings
+from agent.settings.groups.network import NetworkSettings
+from agent.settings.groups.politeness import PolitenessSettings
 from shared.wire import sync
 
 HOME = Path("/nowhere")

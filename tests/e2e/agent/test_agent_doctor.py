@@ -23,8 +23,10 @@ from agent.app.site.network_checks import check_page_route
 from agent.cli import main
 from agent.control.doctor import Check
 from agent.settings import Home, Settings
-from agent.settings.crawl import DnsSettings, NetworkSettings
-from agent.settings.groups import ManagerSettings, RobotSettings
+from agent.settings.groups.dns import DnsSettings
+from agent.settings.groups.manager import ManagerSettings
+from agent.settings.groups.network import NetworkSettings
+from agent.settings.groups.robot import RobotSettings
 from shared.messages import Message
 from tests.e2e.name_server import running_name_server
 from tests.e2e.nginx import make_certificate

@@ -20,8 +20,8 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.errors import UnknownFieldError, UnsupportedTypeError
-from manager.intake.messages.large_messages import LargeMessage
 from manager.intake.messages.message_check import UNKNOWN_KEY, JsonJob, check_json, mistakes_of
+from manager.intake.messages.message_models import LargeMessage
 from manager.intake.messages.messages import DIRECT_BYTES, FEW_FIELDS_BYTES, Gathered, MessageDesk
 from shared.errors import Fault, FormatError
 from shared.frozen import frozen

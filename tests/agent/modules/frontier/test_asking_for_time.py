@@ -9,7 +9,7 @@ import pytest
 
 from agent.app.startup.settings_mapping import crawl_limits
 from agent.settings import Settings
-from agent.settings.crawl import PolitenessSettings
+from agent.settings.groups.politeness import PolitenessSettings
 from shared.host_failures import HostFailure
 from tests.agent.fakes import Page
 from tests.agent.modules.frontier.sites import A, B, gaps, spaced, starts, world_of

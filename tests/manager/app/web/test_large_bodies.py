@@ -23,7 +23,7 @@ from fastapi.routing import APIRoute
 from manager.api.access import csrf_of
 from manager.app.web.web import ROUTES, STRANGERS
 from manager.console.routes import PAGES
-from manager.intake.messages.large_messages import LargeMessage
+from manager.intake.messages.message_models import LargeMessage
 from manager.intake.messages.messages import DIRECT_BYTES, FEW_FIELDS_BYTES
 from manager.operations.people.clients import issue_token, register_client
 from manager.operations.people.users import add_user
@@ -364,7 +364,7 @@ def test_a_worker_process_can_import_each_model() -> None:
     ]
     assert pickle.loads(pickle.dumps(models)) == models
     code = (
-        "import sys, manager.intake.messages.large_messages\n"
+        "import sys, manager.intake.messages.message_models\n"
         "import manager.intake.messages.message_check\n"
         "assert not {'fastapi', 'starlette', 'sqlalchemy'} & set(sys.modules), 'heavy'"
     )

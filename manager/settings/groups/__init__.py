@@ -1,5 +1,6 @@
 """Every setting of the manager, in the groups in which `prsm.toml` writes them.
 
+Each group is declared in the file of its name.
 Invariant: each field has a unit, a default, a range where one makes sense, and a reason: its
 meaning, in a clause that stands alone, and why its default is so. A setting that no operator would
 ever change is a constant in the module that uses it.
@@ -12,16 +13,17 @@ from dataclasses import Field, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from manager.settings.alerts import AlertSettings
-from manager.settings.network import ConsoleSettings, DnsSettings, LimitSettings, ServerSettings
-from manager.settings.policy import PolicySettings
-from manager.settings.storage import (
-    ArchiveSettings,
-    CollectionSettings,
-    DatabaseSettings,
-    IntakeSettings,
-    ReleaseSettings,
-)
+from manager.settings.groups.alerts import AlertSettings
+from manager.settings.groups.archive import ArchiveSettings
+from manager.settings.groups.collection import CollectionSettings
+from manager.settings.groups.console import ConsoleSettings
+from manager.settings.groups.database import DatabaseSettings
+from manager.settings.groups.dns import DnsSettings
+from manager.settings.groups.intake import IntakeSettings
+from manager.settings.groups.limits import LimitSettings
+from manager.settings.groups.policy import PolicySettings
+from manager.settings.groups.releases import ReleaseSettings
+from manager.settings.groups.server import ServerSettings
 from shared.frozen import frozen
 
 __all__ = ["Settings"]

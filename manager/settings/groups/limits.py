@@ -1,95 +1,14 @@
-"""The settings of the network: where the manager listens, what it takes, who looks names up."""
+"""Settings of the manager: sizes and numbers that it takes."""
 
 from __future__ import annotations
 
 from shared.frozen import frozen
 from shared.settings import Range, setting
 
-__all__ = [
-    "ConsoleSettings",
-    "DnsSettings",
-    "LimitSettings",
-    "ServerSettings",
-]
+__all__ = ["LimitSettings"]
 
 KB, MB, GB = 1000, 1000**2, 1000**3
-HOUR_S, DAY_S = 3600, 86400
-
-
-@frozen
-class ServerSettings:
-    """Addresses and sockets on which the manager listens."""
-
-    listen_host: str = setting(
-        "127.0.0.1",
-        "address",
-        "address on which the manager listens; loopback by default: others reach it only when "
-        "somebody decides so",
-    )
-    listen_port: int = setting(
-        8000,
-        Range("port", 0, 65535),
-        "port on which the manager listens; the default needs no root; 0: any free port",
-    )
-    public_url: str = setting(
-        "",
-        "URL",
-        "address of the manager as agents reach it and as links have it; empty: made from host and "
-        "port",
-    )
-    socket: str = setting(
-        "",
-        "path",
-        "Unix socket through which the prsm commands reach the manager; empty: prsm.sock in the "
-        "data directory",
-    )
-    tls_certificate: str = setting(
-        "",
-        "path",
-        "file with the manager's TLS certificate and its chain (PEM); empty: plain HTTP, then keys "
-        "are taken from loopback only",
-    )
-    tls_key: str = setting(
-        "", "path", "file with the private key of `server.tls_certificate` (PEM)"
-    )
-    behind_tls_proxy: bool = setting(
-        False,
-        "yes/no",
-        "whether a proxy in front ends TLS; the X-Forwarded-Proto and X-Forwarded-For that it sets "
-        "are believed then, and plain HTTP from loopback is no longer private",
-    )
-    proxy_addresses: tuple[str, ...] = setting(
-        ("127.0.0.0/8", "::1/128"),
-        "networks",
-        "addresses from which the proxy in front connects; headers from others are not believed; "
-        "the default is a proxy on the same machine",
-    )
-    hsts_s: int = setting(
-        31_536_000,
-        Range("s", 0, 63_072_000),
-        "how long browsers that came over TLS refuse plain HTTP to this host name "
-        "(Strict-Transport-Security); a year, as hardening guides ask; 0: not told",
-    )
-    metrics_host: str = setting(
-        "127.0.0.1",
-        "address",
-        "address on which metrics for Prometheus are served; who reads metrics sees how large the "
-        "crawl is",
-    )
-    metrics_port: int = setting(
-        0, Range("port", 0, 65535), "port on which metrics for Prometheus are served; 0: no metrics"
-    )
-    log_format: str = setting(
-        "text",
-        "text or json",
-        "form of the log that the manager writes to standard error; json: one object a line, for "
-        "machines",
-    )
-    stop_s: float = setting(
-        20.0,
-        Range("s", 0, 600),
-        "how long requests under way may go on when the manager is stopped; systemd waits 90 s",
-    )
+HOUR_S = 3600
 
 
 @frozen
@@ -239,60 +158,4 @@ class LimitSettings:
         Range("connections", 10, 100_000),
         "how many connections the manager holds at the same time; each costs a file and some KB; "
         "more are answered 503",
-    )
-
-
-@frozen
-class DnsSettings:
-    """Resolution of host names, and the addresses that may be crawled."""
-
-    servers: tuple[str, ...] = setting(
-        (),
-        "address:port",
-        "name servers that are asked for the addresses of hosts; empty: those of this machine; "
-        "`127.0.0.1:5353` for a test",
-    )
-    timeout_s: float = setting(
-        3.0,
-        Range("s", 0.1, 60),
-        "how long the answer of a name server is waited for; twice as long with each further try",
-    )
-    attempts: int = setting(
-        2,
-        Range("questions", 1, 10),
-        "how often a question is sent before it counts as unanswered; UDP loses packets",
-    )
-    parallel_queries: int = setting(
-        50,
-        Range("questions", 1, 1000),
-        "how many names are asked about at the same time; a site's name server bears so many",
-    )
-    hosts_per_tick: int = setting(
-        500,
-        Range("hosts", 1, 100_000),
-        "how many hosts are looked up in one tick of the manager's clock; the rest follows with "
-        "the next",
-    )
-    allowed_networks: tuple[str, ...] = setting(
-        (),
-        "networks",
-        "refused address ranges (private, loopback, link-local, ...) in which hosts may be crawled "
-        'all the same; ["127.0.0.0/8"] for the simulated web',
-    )
-
-
-@frozen
-class ConsoleSettings:
-    """The pages and sessions of people."""
-
-    session_s: float = setting(
-        12.0 * HOUR_S,
-        Range("s", 60, 30 * DAY_S),
-        "how long people stay logged in; the default is a working day",
-    )
-    contact: str = setting(
-        "",
-        "address",
-        "mail address to which owners of sites can write, shown at /console/robot; empty: they are "
-        "told of the one in the User-Agent",
     )
