@@ -106,8 +106,14 @@ def open_silences(db: Database, now_ms: int) -> list[SilenceRow]:
 
 def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:
     alerts.end_silence(tx, row.id, now_ms)
-    action = "alert.end-silence" if row.key else "maintenance.end"
-    note(tx, now_ms, actor, action, row.key, silence=row.id)
+    note(
+        tx,
+        now_ms,
+        actor,
+        "alert.end-silence" if row.key else "maintenance.end",
+        row.key,
+        silence=row.id,
+    )
 
 
 def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> str:

@@ -177,8 +177,8 @@ class FileLease:
         return InstallationError(
             Mismatch.IN_USE,
             "identity.files_in_use",
-            location.shown,
-            here,
+            place=location.shown,
+            here=here,
             there=here,
             holder=found.place,
         )

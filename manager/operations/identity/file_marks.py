@@ -69,7 +69,7 @@ def refuse_new_database(files: MarkedFiles, database: str) -> None:
     of = "identity.files_without_database_of" if there else "identity.files_without_database"
     said = found.messages() or (Message("identity.mark"),)
     raise InstallationError(
-        Mismatch.NO_DATABASE, of, str(marked), there=there, database=database, found=said
+        Mismatch.NO_DATABASE, of, place=str(marked), there=there, database=database, found=said
     )
 
 
@@ -97,7 +97,11 @@ def mark_files(
         set_marks(unmarked, here, now_ms)
     for folder, named in _emptied(db, files):
         raise InstallationError(
-            Mismatch.MISSING_FILES, "identity.folder_emptied", str(folder), here, count=named
+            Mismatch.MISSING_FILES,
+            "identity.folder_emptied",
+            place=str(folder),
+            here=here,
+            count=named,
         )
     return len(unmarked)
 
@@ -181,10 +185,18 @@ def read_marks(locations: Sequence[StorageLocation]) -> list[tuple[StorageLocati
 def _foreign(location: StorageLocation, here: str, there: str) -> InstallationError:
     if not there:
         return InstallationError(
-            Mismatch.UNREADABLE_MARK, "identity.mark_unreadable", location.shown, here, mark=MARK
+            Mismatch.UNREADABLE_MARK,
+            "identity.mark_unreadable",
+            place=location.shown,
+            here=here,
+            mark=MARK,
         )
     return InstallationError(
-        Mismatch.FOREIGN_FILES, "identity.files_foreign", location.shown, here, there=there
+        Mismatch.FOREIGN_FILES,
+        "identity.files_foreign",
+        place=location.shown,
+        here=here,
+        there=there,
     )
 
 
@@ -209,8 +221,8 @@ def _check_named(db: Database, files: MarkedFiles, location: StorageLocation, he
         raise InstallationError(
             Mismatch.UNNAMED_FILES,
             "identity.files_without_rows",
-            location.shown,
-            here,
+            place=location.shown,
+            here=here,
             found=found.messages(),
             unnamed=[kind_message(kind) for kind in unnamed],
         )
@@ -219,8 +231,8 @@ def _check_named(db: Database, files: MarkedFiles, location: StorageLocation, he
         raise InstallationError(
             Mismatch.MISSING_FILES,
             "identity.files_missing",
-            location.shown,
-            here,
+            place=location.shown,
+            here=here,
             count=count_message(len(missing)),
             example=missing[0],
         )

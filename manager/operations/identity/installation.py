@@ -66,10 +66,10 @@ class InstallationError(ConflictError):
         self,
         reason: Mismatch,
         message: str | Message,
-        place: str,
         /,
-        here: str = "",
         *,
+        place: str,
+        here: str = "",
         there: str = "",
         **params: Any,
     ) -> None:
