@@ -154,7 +154,7 @@ def test_retiring_an_agent(prsm: Running, person: Visitor) -> None:
     assert KYOTO not in browser.page("/console/agents").text
 
 
-def test_believing_an_agent(prsm: Running, person: Visitor) -> None:
+def test_trusting_an_agent(prsm: Running, person: Visitor) -> None:
     """The button is there while an agent is doubted; it asks first, and says what follows."""
     browser = person("operator")
     assert not browser.page(AGENT).has_form("/console/agent/believe")
@@ -162,7 +162,7 @@ def test_believing_an_agent(prsm: Running, person: Visitor) -> None:
     asked = browser.act(AGENT, "/console/agent/believe")
     assert "plans use them" in read(asked.text).text
     said = _confirm(browser, AGENT, "/console/agent/believe", {})
-    assert said.strip().startswith(f"{KYOTO} is believed")
+    assert said.strip().startswith(f"{KYOTO} is trusted")
     assert _last(prsm)[1:] == ("agent.clear-doubts", KYOTO)
     assert not browser.page(AGENT).has_form("/console/agent/believe")
 
