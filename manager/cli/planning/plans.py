@@ -40,7 +40,7 @@ def plan(target: Target, apply: bool, no_compare: bool, **options: Any) -> Itera
     yield made
     _show_plan(made)
     if apply:
-        output.say(f"\nplan {number} is applied: {made['applied']['moved']} units changed hands")
+        output.say(f"\nplan {number} is applied: {made['applied']['moved']} units moved")
     else:
         output.say(f"\n`prsm plans apply {number}` carries it out")
 
@@ -90,7 +90,7 @@ def apply(target: Target, number: int) -> Iterator[Any]:
     """Apply plan NUMBER; refused if its preconditions have changed since it was made."""
     done = target.calls.post(f"/plans/{number}/apply")
     yield done
-    output.say(f"{done['moved']} units changed hands")
+    output.say(f"{done['moved']} units moved")
 
 
 @plans.command()
