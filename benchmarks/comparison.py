@@ -69,7 +69,7 @@ def ratios_of(runs: Runs, wanted: tuple[str, ...]) -> dict[str, tuple[float, flo
 
 def main() -> None:
     """Run both sides in turns; print the table and the result."""
-    asked = _arguments()
+    asked = read_arguments(sys.argv[1:])
     folders = {"old": check_out(ROOT, asked.old), "new": ROOT}
     runs: dict[str, list[dict[str, float]]] = {"old": [], "new": []}
     for side in ORDER * asked.rounds:
@@ -120,16 +120,21 @@ def _git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _arguments() -> argparse.Namespace:
+def read_arguments(argv: list[str]) -> argparse.Namespace:
+    """Return the options of a comparison; `arguments`: those of the benchmark, behind `--`."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.comparison", description=str(__doc__).splitlines()[0]
+        prog="python -m benchmarks.comparison",
+        usage="%(prog)s [--rounds N] [--figures PARTS] OLD BENCHMARK [-- ARGUMENTS]",
+        description=str(__doc__).splitlines()[0],
     )
     parser.add_argument("old", help="the commit to compare with")
     parser.add_argument("benchmark", help="a module of benchmarks, as `console`")
     parser.add_argument("--rounds", type=int, default=1, help="each is two runs of each side")
     parser.add_argument("--figures", default="", help="parts of figures' names, with commas")
-    parser.add_argument("arguments", nargs="*", help="of the benchmark, behind `--`")
-    return parser.parse_args()
+    # argparse fills a list of arguments before it has read the options, so it is parted here.
+    split = argv.index("--") if "--" in argv else len(argv)
+    own, passed = argv[:split], argv[split + 1 :]
+    return parser.parse_args(own, argparse.Namespace(arguments=passed))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.comparison import check_out, figures_of, ratios_of
+from benchmarks.comparison import check_out, figures_of, ratios_of, read_arguments
 
 MAKEFILE = "dev:\n\t@mkdir -p .venv/bin && ln -sf {python} .venv/bin/python\n"
 
@@ -30,6 +30,13 @@ def test_the_ratio_is_of_medians_and_of_figures_that_both_sides_have() -> None:
     }
     assert ratios_of(runs, ()) == {"cpu_ms": (20, 22, 1.1)}
     assert ratios_of(runs, ("rss",)) == {}
+
+
+def test_what_stands_behind_two_dashes_is_the_benchmarks() -> None:
+    asked = read_arguments(["v1.0", "console", "--rounds", "2", "--", "--only", "sqlite"])
+    assert (asked.old, asked.benchmark, asked.rounds) == ("v1.0", "console", 2)
+    assert asked.arguments == ["--only", "sqlite"]
+    assert read_arguments(["v1.0", "console"]).arguments == []
 
 
 def test_an_old_commit_is_checked_out_with_its_own_environment(tmp_path: Path) -> None:
