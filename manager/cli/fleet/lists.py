@@ -61,7 +61,7 @@ def import_(target: Target, files: tuple[str, ...], agent: str, add_hosts: bool)
             names.show_names(found)
     for name, count in done["agents"].items():
         output.say(f"{name}: {count} units pinned")
-    output.say(f"{done['moved']} units changed hands; {done['new_hosts']} new hosts")
+    output.say(f"{done['moved']} units moved; {done['new_hosts']} new hosts")
 
 
 def _owner(file: str, agent: str) -> str:

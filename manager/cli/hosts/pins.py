@@ -39,7 +39,7 @@ def move(target: Target, unit: str, agent: str, reason: str) -> Iterator[Any]:
     """
     done = target.calls.post("/hosts/move", {"unit": unit, "agent": agent, "reason": reason})
     yield done
-    said = f"{unit} goes to {agent}; {done['moved']} units changed hands"
+    said = f"{unit} goes to {agent}; {done['moved']} units moved"
     output.say(said if done["moved"] else f"{agent} owns {unit} already")
 
 
@@ -56,7 +56,7 @@ def pin(target: Target, unit: str, agent: str, reason: str) -> Iterator[Any]:
     """
     done = target.calls.post("/hosts/pin", {"unit": unit, "agent": agent, "reason": reason})
     yield done
-    output.say(f"{unit} is pinned to {agent}; {done['moved']} units changed hands")
+    output.say(f"{unit} is pinned to {agent}; {done['moved']} units moved")
     if done["warning"]:
         output.say(f"the pin does not hold yet: {done['warning']}", err=True)
 
@@ -94,7 +94,7 @@ def ban(target: Target, host: str, agent: str, reason: str) -> Iterator[Any]:
     """Ban AGENT from HOST and from its address."""
     done = target.calls.post("/hosts/ban", {"host": host, "agent": agent, "reason": reason})
     yield done
-    output.say(f"{agent} never gets {host}; {done['moved']} units changed hands")
+    output.say(f"{agent} never gets {host}; {done['moved']} units moved")
 
 
 @click.command("lift-ban")

@@ -163,7 +163,7 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert "other methods would give:" in plan
     assert "http://x.example:80/" in plan
     assert "other methods" not in prsm("plan", "--no-compare").stdout
-    assert "2 units changed hands" in prsm("plans", "apply", "1").stdout
+    assert "2 units moved" in prsm("plans", "apply", "1").stdout
     assert "is stale" in prsm("plans", "apply", "2", code=1).stderr
     applied = json.loads(prsm("plan", "--apply", "--json").stdout)
     assert applied["applied"]["moved"] == 0

@@ -50,7 +50,7 @@ def test_a_list_from_elsewhere(prsm: Prsm, manager: Running, tmp_path: Path) -> 
     """Standard input and other names with --agent; gzip, as an agent's own list is; new hosts."""
     crawled(manager)
     said = prsm("lists", "import", "-", "--agent", B, stdin=gzip.compress(b"two.jp:8080\n"))
-    assert said.stdout == f"{B}: 1 unit pinned\n1 unit changed hands; 0 new hosts\n"
+    assert said.stdout == f"{B}: 1 unit pinned\n1 unit moved; 0 new hosts\n"
     file = tmp_path / "By hand.txt"
     file.write_text("new.jp\n")
     said = prsm("lists", "import", str(file), "--agent", A, "--add-hosts", "--json")

@@ -34,7 +34,7 @@ def test_pins_and_bans(prsm: Prsm, manager: Running) -> None:
     assert "may get b.example again" in prsm("hosts", "lift-ban", "b.example", "y.example").stdout
     assert "no such ban" in prsm("hosts", "lift-ban", "b.example", "y.example").stdout
     moved = prsm("hosts", "move", "b.example", "y.example", "--reason", "near")
-    assert "b.example goes to y.example; 1 unit changed hands" in moved.stdout
+    assert "b.example goes to y.example; 1 unit moved" in moved.stdout
     assert "unpinned" in prsm("hosts", "unpin", "a.example").stdout
     assert "was not pinned" in prsm("hosts", "unpin", "a.example").stdout
     assert "import the host first" in prsm("hosts", "pin", "z.jp", "x.example", code=1).stderr
