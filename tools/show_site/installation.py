@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from agent.settings import RENAMED
 from tools.bundle.chosen import Platform
 from tools.demo.system import wait_for
 from tools.show_site.centre import AGENT, Centre
@@ -141,8 +142,11 @@ class Installation:
             ("backoff_s", "1.0"),
             ("reserve_bytes", "100000000"),
         ):
-            head, found, rest = text.partition(f"# {name} = ")
-            if not found:
+            # An agent of an old checkout has the setting under its old name.
+            old = [one.old.rpartition(".")[2] for one in RENAMED if one.new.endswith(f".{name}")]
+            known = next((one for one in (name, *old) if f"# {one} = " in text), None)
+            if known is None:
                 raise StoryError(f"prs.toml has no line for {name}")
-            text = f"{head}{name} = {value}\n{rest.partition(chr(10))[2]}"
+            head, _, rest = text.partition(f"# {known} = ")
+            text = f"{head}{known} = {value}\n{rest.partition(chr(10))[2]}"
         path.write_text(text)
