@@ -123,19 +123,26 @@ def test_a_child_that_did_much_is_replaced(monkeypatch: pytest.MonkeyPatch) -> N
     run(workers, check())
 
 
-def hold(_: object) -> None:
-    """Do what takes long."""
-    time.sleep(600)
+def hold(folder: Path) -> None:
+    """Say in a folder that the job has begun, and work until the folder says that it may end."""
+    (folder / "begun").touch()
+    while not (folder / "end").exists():
+        time.sleep(0.01)
 
 
-def test_children_may_be_ended_in_the_middle() -> None:
+def wait_begun(folder: Path) -> None:
+    """Wait until a child holds."""
+    while not (folder / "begun").exists():
+        time.sleep(0.01)
+
+
+def test_children_may_be_ended_in_the_middle(tmp_path: Path) -> None:
     """Who waits is told, and who comes later."""
     workers = Workers(1)
 
     async def check() -> None:
-        await ask(workers, where, None)
-        waiting = asyncio.ensure_future(ask(workers, hold, None))
-        await asyncio.sleep(0.5)
+        waiting = asyncio.ensure_future(ask(workers, hold, tmp_path))
+        await asyncio.to_thread(wait_begun, tmp_path)
         workers.end()
         for job in (waiting, ask(workers, where, None)):
             with pytest.raises(BusyError, match="manager is stopping"):
@@ -212,15 +219,18 @@ def test_a_child_that_dies_in_its_answer_holds_nobody_up() -> None:
     assert "died" in said
 
 
-def test_children_at_rest_are_ended() -> None:
+def test_children_at_rest_are_ended(tmp_path: Path) -> None:
     """The next job has a new child; one that works is left alone."""
     workers = Workers(2)
 
     async def check() -> None:
-        at_work = asyncio.ensure_future(ask(workers, pause, 1.0))
+        at_work = asyncio.ensure_future(ask(workers, hold, tmp_path))
+        await asyncio.to_thread(wait_begun, tmp_path)
         pid, _ = await ask(workers, where, None)
         workers.rest()
         assert (await ask(workers, where, None))[0] != pid
+        assert not at_work.done()
+        (tmp_path / "end").touch()
         await at_work
 
     run(workers, check())
@@ -237,8 +247,3 @@ def test_as_many_jobs_run_at_once_as_there_are_children() -> None:
     run(workers, check())
     with pytest.raises(BusyError, match="manager is stopping"):
         workers.run_here(where, None)
-
-
-def pause(seconds: float) -> None:
-    """Do what takes so long."""
-    time.sleep(seconds)
