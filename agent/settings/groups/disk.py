@@ -16,7 +16,7 @@ class DiskSettings:
     reserve_bytes: int = setting(
         2 * GB,
         Range("bytes", 0),
-        "disk that is left free for others; below it the crawl pauses, and goes on by itself",
+        "disk that is left free for others; below it the crawl pauses, and resumes by itself",
     )
     outbox_bytes: int = setting(
         5 * GB,

@@ -25,7 +25,7 @@ class WindowSettings:
     days: tuple[str, ...] = setting(
         (),
         "days and times",
-        'days and dates with hours of their own, as "fri 02:00-06:00", "2026-12-29..2027-01-03 '
+        'days and dates with other hours, as "fri 02:00-06:00", "2026-12-29..2027-01-03 '
         'always", "sun never"',
     )
     zone: str = setting(

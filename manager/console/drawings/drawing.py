@@ -18,7 +18,7 @@ from starlette.responses import Response
 from manager.console.visible_text import visible
 from shared.frozen import frozen
 
-__all__ = ["PAPER", "Drawing", "Instant", "drawing_file", "text_width"]
+__all__ = ["PAPER", "Drawing", "Instant", "svg_download", "text_width"]
 
 PAPER: Final = {
     "ink": "#17212b",
@@ -190,7 +190,7 @@ def _short(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 
-def drawing_file(drawing: Drawing, name: str) -> Response:
+def svg_download(drawing: Drawing, name: str) -> Response:
     """Return the answer that a browser saves as `name`.svg; PNG is made of it by the browser."""
     return Response(
         drawing.file,

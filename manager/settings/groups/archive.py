@@ -61,7 +61,7 @@ class ArchiveSettings:
     compaction_interval_s: float = setting(
         1.0 * HOUR_S,
         Range("s", 1, 30 * DAY_S),
-        "how often segments are rewritten without what was withdrawn",
+        "how often segments are rewritten without withdrawn captures",
     )
     selection_retention_s: float = setting(
         7.0 * DAY_S,

@@ -29,7 +29,7 @@ class CollectionSettings:
         64,
         Range("requests", 1, 1000),
         "how many requests may bring parts of segments at the same time; 1 MB of memory each; more "
-        "are told to wait",
+        "are refused (503)",
     )
     chunks_per_agent: int = setting(
         8,

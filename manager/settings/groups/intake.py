@@ -53,8 +53,8 @@ class IntakeSettings:
     answer_timeout_s: float = setting(
         45.0,
         Range("s", 1, HOUR_S),
-        "how long the sender of a log waits for its answer before it is told to come back for it "
-        "(503); agents wait 60 s for an answer",
+        "how long the sender of a log waits for its answer; then it has to ask again (503); agents "
+        "wait 60 s for an answer",
     )
     duckdb_memory_bytes: int = setting(
         512 * MB,

@@ -81,8 +81,8 @@ class LimitSettings:
     parallel_uploads: int = setting(
         16,
         Range("uploads", 1, 1000),
-        "how many logs and lists of agents are received at the same time; the others are told to "
-        "come back (503)",
+        "how many logs and lists of agents are received at the same time; the others are "
+        "refused (503) and come again",
     )
     uploads_per_agent: int = setting(
         4,

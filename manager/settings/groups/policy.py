@@ -20,7 +20,7 @@ class PolicySettings:
     permit_s: float = setting(
         2.0 * HOUR_S,
         Range("s", 10, DAY_S),
-        "how long an agent may go on without the manager; the hosts of a dead agent wait as long "
+        "how long an agent may crawl without the manager; the hosts of a dead agent wait as long "
         "for another",
     )
     grace_s: float = setting(
@@ -59,8 +59,8 @@ class PolicySettings:
     syncs_per_s: float = setting(
         50.0,
         Range("requests/s", 0.1, 100000),
-        "how many syncs the whole fleet may make in a second; a larger fleet is told to call less "
-        "often",
+        "how many syncs the whole fleet may make in a second; agents of a larger fleet get "
+        "longer intervals",
     )
     probe_pages: int = setting(
         50,

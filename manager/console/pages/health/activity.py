@@ -9,7 +9,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.drawings.drawing import Drawing, Instant, drawing_file
+from manager.console.drawings.drawing import Drawing, Instant, svg_download
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _
 from manager.console.messages.sentences import word
@@ -75,7 +75,7 @@ def _pages(found: Sequence[Rate], hours: int) -> Drawing:
         Line(_("pages/s"), "busy", [one.pages_per_s for one in found], filled=True),
         Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
     ]
-    return _drawing("pages-over-time", _("Pages per second"), found, hours, greatest, lines)
+    return _draw("pages-over-time", _("Pages per second"), found, hours, greatest, lines)
 
 
 def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
@@ -84,10 +84,10 @@ def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
     numbers = [None if one.bytes_per_s is None else one.bytes_per_s / size for one in found]
     lines = [Line(f"{unit}/{word('s')}", "good", numbers, filled=True)]
     title, most = _("Bytes per second"), figures.speed(greatest)
-    return _drawing("bytes-over-time", title, found, hours, most, lines)
+    return _draw("bytes-over-time", title, found, hours, most, lines)
 
 
-def _drawing(
+def _draw(
     name: str, title: str, found: Sequence[Rate], hours: int, most: str, lines: Sequence[Line]
 ) -> Drawing:
     moments = _moments(found, hours)
@@ -117,7 +117,7 @@ def file(visit: Visit) -> Response:
     drawing = {"pages": seen.pages, "bytes": seen.bytes}.get(which)
     if drawing is None:
         raise NotFoundError("console.unknown_drawing", path=visit.here)
-    return drawing_file(drawing, f"{which}-{seen.range}")
+    return svg_download(drawing, f"{which}-{seen.range}")
 
 
 def _rates(visit: Visit) -> list[Rate]:

@@ -12,7 +12,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.drawings.drawing import Drawing, drawing_file
+from manager.console.drawings.drawing import Drawing, svg_download
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _, lazy, pgettext
 from manager.console.messages.disabled_reasons import unable_of
@@ -136,7 +136,7 @@ def rounds_file(visit: Visit) -> Response:
     past = past_rounds(visit.db, ROUNDS_SHOWN)
     if not past:
         return visit.go("/console/balance", refused=_("No round has started yet."))
-    return drawing_file(draw_rounds(past), "rounds")
+    return svg_download(draw_rounds(past), "rounds")
 
 
 PAGES: Final = (

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.drawings.agent_bars import Pair, draw_bars
-from manager.console.drawings.drawing import drawing_file
+from manager.console.drawings.drawing import svg_download
 from manager.console.language import _, ngettext
 from manager.console.messages.sentences import actor
 from manager.console.pages.planning.cost_bars import cost_bars
@@ -106,7 +106,7 @@ def costs_file(visit: Visit) -> Response:
         ],
         detail.plan.bound_ms,
     )
-    return drawing_file(drawing, f"plan-{detail.plan.id}-costs")
+    return svg_download(drawing, f"plan-{detail.plan.id}-costs")
 
 
 def apply(visit: Visit) -> Response:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from manager.console.drawings.agent_tree import MANY, draw_tree
-from manager.console.drawings.drawing import drawing_file
+from manager.console.drawings.drawing import svg_download
 from manager.console.language import lazy
 from manager.console.pages.planning.plan_tables import FLOWS
 from manager.console.requests.page import Page
@@ -172,7 +172,7 @@ def file(visit: Visit) -> Response:
     """Send the drawing."""
     tree = plan_tree(visit.db, visit.number)
     drawing = draw_tree(tree, only_moved=_only_moved(visit, tree))
-    return drawing_file(drawing, f"plan-{visit.number}-tree")
+    return svg_download(drawing, f"plan-{visit.number}-tree")
 
 
 PAGES: Final = (

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.drawings.agent_bars import Pair, draw_bars
-from manager.console.drawings.drawing import Drawing, drawing_file
+from manager.console.drawings.drawing import Drawing, svg_download
 from manager.console.language import _
 from manager.console.messages.disabled_reasons import unable_of
 from manager.console.pages.planning.balance import draw_rounds
@@ -73,7 +73,7 @@ def _progress(visit: Visit, number: int) -> RoundProgress:
     return progress_of(round_detail(visit.db, number, with_plan=False), visit.now_ms)
 
 
-def _drawing(report: RoundReport, most: int | None = None) -> Drawing:
+def _draw(report: RoundReport, most: int | None = None) -> Drawing:
     """Return what each agent was planned to take, and took; of at most so many."""
     return draw_bars(
         "planned-and-measured",
@@ -87,7 +87,7 @@ def _drawing(report: RoundReport, most: int | None = None) -> Drawing:
 def agents_file(visit: Visit) -> Response:
     """Send that drawing."""
     report = round_report(visit.db, visit.number)
-    return drawing_file(_drawing(report), f"round-{report.number}")
+    return svg_download(_draw(report), f"round-{report.number}")
 
 
 def show_round(visit: Visit) -> Response:
@@ -109,7 +109,7 @@ def show_round(visit: Visit) -> Response:
         row=detail.round,
         report=report,
         list=AGENTS.view(visit, report.agents),
-        drawing=_drawing(report, AGENTS_DRAWN),
+        drawing=_draw(report, AGENTS_DRAWN),
         plan=plan,
         bars=bars,
         costs=COSTS.part(visit, bars.bars if bars is not None else []),

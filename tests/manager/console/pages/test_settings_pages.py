@@ -31,7 +31,7 @@ def test_settings_are_shown_with_default_and_meaning(prsm: Running, person: Visi
     """Filters by name, group and what was changed; the managers stand above."""
     browser = person("viewer")
     page = browser.page("/console/settings?q=permit_s")
-    assert "how long an agent may go on without the manager" in page.text
+    assert "how long an agent may crawl without the manager" in page.text
     assert "policy.grace_s" not in page.text
     changed = browser.page("/console/settings?show=changed").text
     assert "limits.reserve_bytes" in changed
