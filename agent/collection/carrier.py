@@ -8,10 +8,10 @@ Source: seed 004, section 5.4.1, points 3 and 5.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from agent.collection.orders import (
     Order,
@@ -21,6 +21,7 @@ from agent.collection.orders import (
     read_orders,
     read_progress,
     remove_site_order,
+    with_result,
     write_progress,
 )
 from agent.collection.segment_delivery import SegmentDelivery
@@ -30,11 +31,11 @@ from agent.errors import LinkError, RefusedError
 from agent.link.client import ManagerClient
 from agent.link.exchange import REASON_LIMIT_BYTES, read_body
 from shared.archive.errors import DiskFullError
+from shared.errors import PrsmError
+from shared.messages import Message
 from shared.wire.sync import OrderReport, said
 
 __all__ = ["Carrier"]
-
-RESULT_CHARS: Final = 900
 
 
 class Carrier:
@@ -79,15 +80,10 @@ class Carrier:
         settled: list[SegmentRecord] = []
         try:
             settled = await self._delivery.deliver(order)
-            ended = replace(
-                progress,
-                state="done",
-                tries=progress.tries + 1,
-                result=_counts_by_state(settled),
-                told=False,
-            )
+            ended = with_result(progress, _counts_by_state(settled))
+            ended = replace(ended, state="done", tries=progress.tries + 1)
         except (LinkError, OSError, DiskFullError) as error:
-            why = str(error)[:RESULT_CHARS]
+            why = error.message if isinstance(error, PrsmError) else Message.of_text(str(error))
             ended = after_failed_try(progress, why, self._now_ms(), self._retry_s)
             self._log_line(f"collection {order.id}: {error}")
         ended = replace(
@@ -116,7 +112,8 @@ class Carrier:
             next_try_ms=progress.next_try_ms or None,
             segments=progress.segments,
             sent_bytes=progress.sent_bytes,
-            result=progress.result[:RESULT_CHARS],
+            result=progress.result,
+            result_message=progress.message,
         )
         path = f"/api/v1/collection/orders/{order.id}"
         try:
@@ -136,10 +133,12 @@ class Carrier:
         self._write_progress(order, replace(progress, told=True))
 
 
-def _counts_by_state(settled: list[SegmentRecord]) -> str:
+def _counts_by_state(settled: list[SegmentRecord]) -> Message:
     if not settled:
-        return "nothing to send"
-    counts: dict[str, int] = {}
-    for segment in settled:
-        counts[segment.state] = counts.get(segment.state, 0) + 1
-    return ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+        return Message("agent.nothing_to_send")
+    counts = Counter(segment.state for segment in settled)
+    states = [
+        Message("agent.segments_of_state", count=count, state=state)
+        for state, count in sorted(counts.items())
+    ]
+    return Message("agent.segments_judged", states=states)

@@ -15,17 +15,20 @@ from typing import Any, Final
 
 from agent.settings.home import write_whole
 from shared.frozen import frozen
+from shared.messages import Message
+from shared.messages.received import sent_message
 from shared.wire.sync import CollectionOrder
 
 __all__ = [
     "Order", "OrderProgress", "add_site_order", "after_failed_try", "due_orders",
-    "order_from_wire", "read_orders", "read_progress", "remove_site_order", "write_orders",
-    "write_progress",
+    "order_from_wire", "read_orders", "read_progress", "remove_site_order", "with_result",
+    "write_orders", "write_progress",
 ]  # fmt: skip
 
 ORDERS: Final = "orders.json"
 PROGRESS: Final = "progress.json"
 NOW: Final = "now.json"
+RESULT_CHARS: Final = 900
 TRIES: Final = 2  # the second one an hour after the first; then the next order. The source
 
 
@@ -47,7 +50,11 @@ class Order:
 
 @frozen
 class OrderProgress:
-    """Progress of an order. state: open, done or failed; told: the manager knows the state."""
+    """Progress of an order.
+
+    state: open, done or failed. told: the manager knows the state. result: in English. message: the
+    same by its code, as JSON, where managers read it.
+    """
 
     state: str = "open"
     tries: int = 0
@@ -55,6 +62,7 @@ class OrderProgress:
     segments: int = 0
     sent_bytes: int = 0
     result: str = ""
+    message: dict[str, Any] | None = None
     told: bool = False
 
     @property
@@ -129,14 +137,19 @@ def due_orders(
 
 
 def after_failed_try(
-    progress: OrderProgress, why: str, now_ms: int, retry_s: float
+    progress: OrderProgress, why: Message, now_ms: int, retry_s: float
 ) -> OrderProgress:
     """Return an order after a try that failed: to be tried again, or given up."""
-    tries = progress.tries + 1
-    if tries >= TRIES:
-        return replace(progress, state="failed", tries=tries, next_try_ms=0, result=why, told=False)
-    next_try_ms = now_ms + round(retry_s * 1000)
-    return replace(progress, tries=tries, next_try_ms=next_try_ms, result=why, told=False)
+    tried = replace(with_result(progress, why), tries=progress.tries + 1)
+    if tried.tries >= TRIES:
+        return replace(tried, state="failed", next_try_ms=0)
+    return replace(tried, next_try_ms=now_ms + round(retry_s * 1000))
+
+
+def with_result(progress: OrderProgress, result: Message) -> OrderProgress:
+    """Return progress with the result of a try, of which the manager is to be told."""
+    sentence = str(result)[:RESULT_CHARS]
+    return replace(progress, result=sentence, message=sent_message(result), told=False)
 
 
 def _write(path: Path, value: object) -> None:

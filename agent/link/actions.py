@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import field
-from typing import Any, Final
 
 from shared.frozen import frozen
 from shared.messages import Message
@@ -19,7 +17,7 @@ from shared.wire.sync import (
     SegmentAddress,
     Settings,
 )
-from shared.wire.sync_bounds import SHORT_CHARS, AgentState, CommandName
+from shared.wire.sync_bounds import AgentState, CommandName
 
 __all__ = [
     "Action",
@@ -35,12 +33,6 @@ __all__ = [
     "TakeOrders",
     "View",
 ]
-
-SUBJECT: Final = "agent."
-"""Managers accept codes of this subject only."""
-
-MOST_CHARS: Final = 2000
-"""Of the JSON of a state; a longer one is left out, and the sentence says it."""
 
 
 @frozen
@@ -63,23 +55,10 @@ class View:
     counters: Counters = field(default_factory=Counters)
     disk_free_bytes: int | None = None
     reports_waiting: int = 0
-    update_result: str | None = None
+    update_result: Message | None = None
     serving: SegmentAddress | None = None
     withdrawn_held: int | None = None
     renamed: tuple[RenamedSetting, ...] = ()
-
-    @property
-    def state_text(self) -> str:
-        """Return the reason of the state as a sentence; empty: there is none."""
-        return "" if self.reason is None else str(self.reason)[:SHORT_CHARS]
-
-    @property
-    def state_message(self) -> dict[str, Any] | None:
-        """Return code and parameters as JSON has them; None where only the sentence is sent."""
-        if self.reason is None or not self.reason.code.startswith(SUBJECT):
-            return None
-        said = self.reason.as_json()
-        return said if len(json.dumps(said)) <= MOST_CHARS else None
 
 
 @frozen

@@ -37,8 +37,9 @@ from agent.link.actions import (
 from agent.link.call_schedule import CallSchedule
 from shared.frozen import frozen
 from shared.messages import Message
+from shared.messages.received import sent_message
 from shared.wire.sync import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
-from shared.wire.sync_bounds import MAX_ITEMS, MAX_RENAMED
+from shared.wire.sync_bounds import MAX_ITEMS, MAX_RENAMED, SHORT_CHARS
 
 __all__ = ["Caller", "ListNumber", "Poller", "ResumedLink"]
 
@@ -150,8 +151,8 @@ class Poller:
             version=self._caller.version,
             clock_ms=view.clock_ms,
             state=view.state,
-            state_reason=view.state_text,
-            state_message=view.state_message,
+            state_reason=_sentence(view.reason) or "",
+            state_message=sent_message(view.reason),
             next_contact_ms=view.promise_ms,
             round_held=self.acknowledged.round,
             generation_held=self.acknowledged.generation,
@@ -165,7 +166,8 @@ class Poller:
             disk_free_bytes=view.disk_free_bytes,
             reports_waiting=view.reports_waiting,
             command_done=self._command_done or None,
-            update_result=view.update_result,
+            update_result=_sentence(view.update_result),
+            update_message=sent_message(view.update_result),
             serving=view.serving,
             withdrawn_held=view.withdrawn_held,
             renamed_settings=view.renamed[:MAX_RENAMED],
@@ -321,3 +323,7 @@ class Poller:
         if not self._closing and self.acknowledged != self.in_force:
             self.acknowledged = self.in_force
             self.call_soon(now_s)
+
+
+def _sentence(message: Message | None) -> str | None:
+    return None if message is None else str(message)[:SHORT_CHARS]

@@ -259,7 +259,7 @@ class SyncRequest(_Message):
     state: AgentState
     state_reason: ShortText = ""  # in English, for managers that know no codes
     # The same by its code in the catalogues, `{"code": ..., "params": {...}}`; what is no such code
-    # of an agent, or too large, is not read.
+    # of an agent, or too large, is not read (`shared.messages.received`).
     state_message: Annotated[dict[str, Any], JsonObject()] | None = None
     next_contact_ms: EpochMs | None = None  # when the agent means to call again, its own clock
     round_held: Count = 0
@@ -274,7 +274,8 @@ class SyncRequest(_Message):
     disk_free_bytes: Count | None = None
     reports_waiting: Count = 0  # in the outbox, not acknowledged yet
     command_done: NameText | None = None
-    update_result: ShortText | None = None
+    update_result: ShortText | None = None  # in English, as `state_reason`
+    update_message: Annotated[dict[str, Any], JsonObject()] | None = None  # as `state_message`
     serving: SegmentAddress | None = None
     renamed_settings: Annotated[tuple[RenamedSetting, ...], Items(MAX_RENAMED)] = ()
     withdrawn_held: Count | None = None  # number of the newest withdrawal heard; None: cannot drop
@@ -353,7 +354,8 @@ class OrderReport(_Message):
     next_try_ms: EpochMs | None = None
     segments: Count = 0  # of this order that the centre has settled
     sent_bytes: Count = 0
-    result: ShortText = ""
+    result: ShortText = ""  # in English, as `state_reason` of a sync
+    result_message: Annotated[dict[str, Any], JsonObject()] | None = None  # as `state_message`
 
 
 @frozen

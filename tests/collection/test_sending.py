@@ -18,6 +18,8 @@ from agent.link.call_schedule import Backoff
 from manager.db.segments import segments
 from manager.operations.segments.uploads import list_transfers
 from shared.archive.errors import DiskFullError
+from shared.messages import Message, render
+from shared.messages.received import received_message
 from tests.collection.line import BadLine, Fault
 from tests.collection.site import CHUNK, Site
 from tests.manager.running import START_MS, Running
@@ -63,9 +65,15 @@ def test_a_difference_sends_what_is_missing_and_no_more(site: Site) -> None:
     once = site.line.body_bytes
     assert 700_000 < once < 800_000
     site.order(Order("3"))
-    assert site.carry_out()["3"].result == "nothing to send"
+    third = site.carry_out()["3"]
+    assert third.result == "nothing to send"
+    assert Message.of_json(third.message) == Message("agent.nothing_to_send")
     site.order(Order("4", "full"))
-    assert site.carry_out()["4"].result == "3 accepted"
+    fourth = site.carry_out()["4"]
+    assert fourth.result == "3 accepted"
+    said = received_message(fourth.message, fourth.result)
+    assert said is not None
+    assert render(said, "ja") == "受理 3 件", "a manager says it in the language of its reader"
     assert site.line.body_bytes < once + 10_000
 
 

@@ -13,6 +13,7 @@ from agent.link.actions import RunCommand
 from agent.link.link_memory import Memory
 from agent.link.poller import Poller
 from shared.archive.errors import DiskFullError
+from shared.messages import Message
 
 __all__ = ["ManagerCommands"]
 
@@ -35,7 +36,7 @@ class ManagerCommands:
         self._permission = permission
         self._session = session
         self._lists = lists
-        self.update_result: str | None = None  # why the launcher did not start
+        self.update_result: Message | None = None  # why the launcher did not start
 
     async def run(self, command: RunCommand) -> None:
         """Run a command and report it to the poller."""
@@ -65,7 +66,7 @@ class ManagerCommands:
         try:
             start_launcher(self._runtime.home.path)
         except HomeError as error:
-            self.update_result = str(error)[:1000]
+            self.update_result = error.message
 
     def _change_holds(self, name: str) -> None:
         change = {"pause": Holds.pause, "drain": Holds.drain}.get(name, Holds.resume)

@@ -14,6 +14,7 @@ from agent.link.client import ManagerClient
 from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
 from agent.link.poller import Poller
+from shared.messages import Message
 
 __all__ = ["SyncExchange"]
 
@@ -45,7 +46,7 @@ class SyncExchange:
         self.refusal: RefusedError | None = None  # the last answer, where it was a no
         self.foreign: LinkError | None = None  # the last answer, where it was another manager's
 
-    async def send(self, update_result: str | None) -> list[Action]:
+    async def send(self, update_result: Message | None) -> list[Action]:
         """Send one sync; return what its answer, or its failure, asks for."""
         sequence = self._memory.next_sequence()
         view = replace(self._view(), update_result=update_result)

@@ -2,16 +2,15 @@
 
 Invariants: all of it may come twice. Rights of finished units are freed here, and those that a list
 which was acknowledged names no more; nothing else of a sync frees a right. A stored reason is
-small, and each code in it is one of the catalogues; what an agent says beside that, or by a code
-that this version does not know, is stored as the sentence that it sent.
+small, and each code in it is one of the catalogues (`shared.messages.received`); what an agent says
+beside that, or by a code that this version does not know, is stored as the sentence that it sent.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
@@ -25,7 +24,8 @@ from manager.operations.hosts.host_shares import record_backoffs
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.completion import AgentCompletions, CompletionClaim, finish_all
 from manager.operations.policy import Policy
-from shared.messages import Message, codes
+from shared.messages import Message
+from shared.messages.received import received_message
 from shared.wire.sync import SyncRequest, said
 from shared.wire.sync_json import json_of
 
@@ -38,11 +38,6 @@ __all__ = [
     "state_of",
     "store_states",
 ]
-
-LONGEST: Final = 2000
-"""Characters of a message as JSON."""
-OWN: Final = "agent."
-"""Prefix of the codes of states that agents report of themselves."""
 
 AgentSync = tuple[AgentIdentity, AgentRow, SyncRequest]
 """An agent, its row before the sync, and its request."""
@@ -69,7 +64,8 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
         "reports_waiting": request.reports_waiting,
         "refetches": request.refetches,
         "counters": counters,
-        "update_result": request.update_result or row.update_result,
+        "update_result": received_message(request.update_message, request.update_result)
+        or row.update_result,
         "round_held": request.round_held,
         "generation_held": request.generation_held,
         "renamed_settings": json.dumps(said(request.renamed_settings)),
@@ -182,32 +178,4 @@ def _note_command(
 
 def reason_of(request: SyncRequest) -> Message | None:
     """Return the reason of the state that an agent reports; None: it gives none."""
-    message = Message.of_json(request.state_message)
-    if message is not None and _is_acceptable(message):
-        return message
-    return Message.of_text(request.state_reason) if request.state_reason else None
-
-
-def _is_acceptable(message: Message) -> bool:
-    return message.code.startswith(OWN) and _is_known(message) and _is_small(message)
-
-
-def _is_small(message: Message) -> bool:
-    try:
-        return len(json.dumps(message.as_json(), allow_nan=False)) <= LONGEST
-    except ValueError:  # a number that JSON cannot say
-        return False
-
-
-def _is_known(value: object) -> bool:
-    """Return whether all codes of a message, and of those within it, are in the catalogues."""
-    if isinstance(value, list):
-        return all(map(_is_known, value))
-    if not isinstance(value, Message):
-        return True
-    return value.code in _known() and all(map(_is_known, value.params.values()))
-
-
-@cache
-def _known() -> frozenset[str]:
-    return frozenset(codes())
+    return received_message(request.state_message, request.state_reason)

@@ -19,6 +19,7 @@ from manager.operations.identity.enrolment import AgentIdentity, agent_named
 from shared.errors import FormatError, about_field, check_choice
 from shared.frozen import frozen, values_of
 from shared.messages import Message
+from shared.messages.received import received_message
 from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
 from shared.wire.sync_json import message_of
 
@@ -200,7 +201,7 @@ def report_order(
             sent_bytes=report.sent_bytes,
             reported_ms=now_ms,
             ended_ms=now_ms if over else None,
-            result=Message.of_text(report.result) if report.result else None,
+            result=received_message(report.result_message, report.result),
         )
         if over:
             note(

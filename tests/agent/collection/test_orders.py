@@ -18,6 +18,7 @@ from agent.collection.orders import (
     write_orders,
     write_progress,
 )
+from shared.messages import Message
 
 HOUR_S = 3600.0
 
@@ -48,7 +49,7 @@ def test_what_cannot_be_read_is_nothing(tmp_path: Path) -> None:
 def test_a_try_comes_again_once(tmp_path: Path) -> None:
     """An hour later; the second failure ends the order; what was not told is still to be told."""
     order = Order("1")
-    first = after_failed_try(OrderProgress(), "no line", 1000, HOUR_S)
+    first = after_failed_try(OrderProgress(), Message.of_text("no line"), 1000, HOUR_S)
     assert (first.state, first.next_try_ms) == ("open", 1000 + 3_600_000)
     write_progress(tmp_path, {"1": first})
     progress = read_progress(tmp_path)
@@ -57,7 +58,7 @@ def test_a_try_comes_again_once(tmp_path: Path) -> None:
     assert due_orders([order], {"1": OrderProgress(next_try_ms=10**15)}, 2000) == [order], (
         "a clock set back"
     )
-    second = after_failed_try(first, "no line", 5_000_000, HOUR_S)
+    second = after_failed_try(first, Message.of_text("no line"), 5_000_000, HOUR_S)
     assert (second.state, second.tries) == ("failed", 2)
     assert due_orders([order], {"1": second}, 5_000_000) == [order]
     assert due_orders([order], {"1": OrderProgress("done", told=True)}, 5_000_000) == []

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from agent.link.actions import MOST_CHARS, View
+from agent.link.actions import View
 from shared.messages import Message
+from shared.messages.received import MOST_CHARS
 from shared.wire.sync import said
 from tests.agent.link.pollers import make_poller
 
@@ -39,13 +40,21 @@ def test_without_a_reason_there_is_none() -> None:
     "reason",
     [
         Message.of_text("a sentence of another program"),
-        Message("agent_errors.no_key", home="/x"),
+        Message("fleet.new_agent"),
         Message("agent.disk_full", why="x" * MOST_CHARS),
         Message("agent.disk_full", why="\u3042" * 400),
     ],
 )
 def test_what_no_manager_takes_is_a_sentence_only(reason: Message) -> None:
     """Another subject, or JSON that is too long."""
-    view = View("paused", 1, reason)
-    assert view.state_message is None
-    assert view.state_text == str(reason)[:1000]
+    found = request(reason)
+    assert "state_message" not in found
+    assert found["state_reason"] == str(reason)[:1000]
+
+
+def test_an_update_that_did_not_start_is_said_alike() -> None:
+    """A sentence, and code and parameters."""
+    result = Message("agent_errors.no_key", home="/x")
+    sent = said(make_poller("a").request(1, View("working", 1, update_result=result), 0.0))
+    assert sent["update_result"] == str(result)
+    assert Message.of_json(sent["update_message"]) == result

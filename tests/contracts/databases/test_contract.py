@@ -169,7 +169,7 @@ def test_a_server_that_was_restarted_is_used_again(postgres_server: PostgresServ
 STOPPED = """
 import os, signal, sys
 from manager.db.engine import Database
-from manager.db import agents
+from manager.db.fleet import agents
 db = Database(sys.argv[1])
 with db.write() as tx:
     agents.add(tx, "never", "sync", "0" * 64, 1)

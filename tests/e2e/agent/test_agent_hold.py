@@ -94,7 +94,7 @@ def test_only_one_that_hangs_is_replaced(tmp_path: Path) -> None:
             second.terminate()
             assert second.stdout is not None
             said = it.said() + second.stdout.read()
-        assert f"ending process {begun.pid}, which works here and hangs" in said
+        assert f"ending process {begun.pid}, which runs here and hangs" in said
         it.until("their end", lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
 
 

@@ -81,7 +81,7 @@ def test_a_copy_waits_until_what_it_was_copied_from_is_over(tmp_path: Path) -> N
         it.until("requests again", lambda: len(it.web.requests()) > seen)
         asked_s = min(float(event["mono_start"]) for event in it.web.requests()[seen:])
         assert asked_s > it.manager.calls[calls].at + it.manager.permit_s - MARGIN_S
-        assert "moved or copied here" in it.said()
+        assert "was moved or copied" in it.said()
 
 
 def test_no_permit_no_request(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_stricter_settings_of_the_manager(tmp_path: Path) -> None:
         it.give_all()
         begin(it)
         it.manager.settings = Settings(interval_s=0.6, blocked=("/private", "(?=no RE2)"))
-        it.until("the wish", lambda: "asks for an interval of 0.6 s, 1 block pattern" in it.said())
+        it.until("the wish", lambda: "limits of the manager: an interval of 0.6 s, 1 block pattern" in it.said())
         it.until("a permit under it", lambda: it.status()["status"]["state"] == "working")
         changed = time.monotonic()
         time.sleep(3.0)

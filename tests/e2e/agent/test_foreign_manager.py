@@ -100,7 +100,7 @@ def test_an_unknown_key_at_another_manager_ends_no_permit(tmp_path: Path) -> Non
         status = it.status()["status"]
         assert status["next_contact_s"] > HOUR_S - 300
         assert status["permit_remaining_s"] > 0
-        assert "asked again in an hour" in status["trouble"]
+        assert "called again in an hour" in status["trouble"]
         assert "permit ended" not in it.said()
         assert len(it.manager.syncs) <= asked + 1
 

@@ -9,10 +9,18 @@ from typing import Any
 import pytest
 
 from manager.db.engine import Database
-from manager.operations.fleet import sync_state
 from manager.operations.fleet.agents import agent_detail
-from manager.operations.fleet.sync_state import LONGEST, reason_of
-from shared.messages import LANGUAGES, Message, codes, message_of_row, render, row_of_message
+from manager.operations.fleet.sync_state import reason_of
+from shared.messages import (
+    LANGUAGES,
+    Message,
+    codes,
+    message_of_row,
+    received,
+    render,
+    row_of_message,
+)
+from shared.messages.received import MOST_CHARS
 from shared.wire.sync import SyncRequest
 from shared.wire.sync_json import read_message
 from tests.manager.operations.syncs import sync
@@ -25,7 +33,7 @@ SENTENCE = "a sentence of the agent"
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a code of agents, whatever the catalogue has."""
-    monkeypatch.setattr(sync_state, "_known", lambda: frozenset((*codes(), KNOWN)))
+    monkeypatch.setattr(received, "_known", lambda: frozenset((*codes(), KNOWN)))
 
 
 def request(message: Any, reason: str = SENTENCE) -> SyncRequest:
@@ -69,8 +77,8 @@ def test_an_agent_of_the_version_before_sends_a_sentence() -> None:
         {"code": "agent.../../words"},
         {"code": "AGENT.test"},
         {"code": KNOWN, "params": [1]},
-        {"code": KNOWN, "params": {"text": "x" * LONGEST}},
-        {"code": KNOWN, "params": {"text": "é" * LONGEST}},
+        {"code": KNOWN, "params": {"text": "x" * MOST_CHARS}},
+        {"code": KNOWN, "params": {"text": "é" * MOST_CHARS}},
         {"code": KNOWN, "params": {"why": {"code": "aaaa.b", "params": {}}}},
         {"code": KNOWN, "params": {"list": [[{"code": "x" * 900}]]}},
         {"code": "general.text", "params": {"text": "free text"}},
@@ -118,3 +126,28 @@ def test_numbers_that_json_lacks_are_not_stored() -> None:
     found = reason_of(said)
     assert found is not None
     json.dumps(found.as_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("text", ["general.cancelled_by", 'general.cancelled_by {"name":"root"}'])
+def test_a_sentence_in_the_form_of_a_row_is_a_sentence(database: Database, text: str) -> None:
+    """An agent of the version before sends what came of an update as text, and no code by it."""
+    world = World(database)
+    world.join("a")
+    asked = replace(world.request("a"), update_result=text, state_reason=text)
+    sync(database, world.agents["a"].identity, asked, world.now_ms, world.policy)
+    row = agent_detail(database, "a", world.now_ms, world.policy).view.row
+    assert row.update_result == Message.of_text(text)
+    assert row.state_reason == Message.of_text(text)
+    sync(database, world.agents["a"].identity, world.request("a"), world.now_ms, world.policy)
+    row = agent_detail(database, "a", world.now_ms, world.policy).view.row
+    assert row.update_result == Message.of_text(text), "it stays until the next one"
+
+
+def test_what_came_of_an_update_is_stored_by_its_code(database: Database) -> None:
+    """For the reader's language."""
+    world = World(database)
+    world.join("a")
+    result = Message("agent_errors.no_key", home="/x")
+    asked = replace(world.request("a"), update_result=str(result), update_message=result.as_json())
+    sync(database, world.agents["a"].identity, asked, world.now_ms, world.policy)
+    assert agent_detail(database, "a", world.now_ms, world.policy).view.row.update_result == result

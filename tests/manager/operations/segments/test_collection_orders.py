@@ -29,6 +29,7 @@ from manager.operations.segments.collection_schedules import (
 )
 from shared.errors import FormatError
 from shared.messages import Message
+from shared.messages.received import sent_message
 from shared.wire.sync import CollectionOrder, OrderReport
 from tests.manager.operations.world import ADMIN, World
 
@@ -70,7 +71,17 @@ def test_a_schedule_asks_once_and_until_it_is_answered(database: Database) -> No
     trying = OrderReport(state="open", tries=1, next_try_ms=world.now_ms + 5, result="502")
     report_order(database, identity, order.id, trying, world.now_ms)
     assert asked(world, "a") == (order,)
-    done = OrderReport(state="done", tries=2, segments=3, sent_bytes=99, result="3 accepted")
+    assert [one.result for one in list_orders(database) if one.id == order.id] == [
+        Message.of_text("502")
+    ]
+    judged = Message(
+        "agent.segments_judged",
+        states=[Message("agent.segments_of_state", count=3, state="accepted")],
+    )
+    done = OrderReport(
+        state="done", tries=2, segments=3, sent_bytes=99, result="3 accepted",
+        result_message=sent_message(judged),
+    )  # fmt: skip
     report_order(database, identity, order.id, done, world.now_ms)
     report_order(database, identity, order.id, trying, world.now_ms)
     assert asked(world, "a") == ()
@@ -78,6 +89,7 @@ def test_a_schedule_asks_once_and_until_it_is_answered(database: Database) -> No
     assert (listed["a"].state, listed["a"].segments, listed["a"].made_by) == (
         "done", 3, "schedule 1",
     )  # fmt: skip
+    assert listed["a"].result == judged
     assert [row.subject for row in audit_page(database, action="collection.complete-order")] == [
         "1"
     ]
