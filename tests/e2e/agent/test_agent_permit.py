@@ -137,7 +137,8 @@ def test_stricter_settings_of_the_manager(tmp_path: Path) -> None:
         it.give_all()
         begin(it)
         it.manager.settings = Settings(interval_s=0.6, blocked=("/private", "(?=no RE2)"))
-        it.until("the wish", lambda: "limits of the manager: an interval of 0.6 s, 1 block pattern" in it.said())
+        wish = "limits of the manager: an interval of 0.6 s, 1 block pattern"
+        it.until("the wish", lambda: wish in it.said())
         it.until("a permit under it", lambda: it.status()["status"]["state"] == "working")
         changed = time.monotonic()
         time.sleep(3.0)
