@@ -14,6 +14,7 @@ from manager.console.notices import Notice, agent_notices, detail_text, few_noti
 from manager.console.pages.fleet.agent_tables import ROUNDS
 from manager.console.pages.hosts.hosts import HOSTS
 from manager.console.pages.logs.reports import REPORTS, Report
+from manager.console.pages.people.audit_log import AUDIT
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link, whole_number
 from manager.operations.fleet.agent_rounds import rounds_of_agent
@@ -101,6 +102,7 @@ def show(visit: Visit) -> Response:
     longest = max((float(one.measured_ms) for one in history), default=0.0)
     units = list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN)
     reports = [Report(one, name) for one in list_reports(visit.db, limit=ROWS_SHOWN, agent=name)]
+    events = audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
     return visit.page(
         "agent.html",
         view=detail.view,
@@ -121,10 +123,8 @@ def show(visit: Visit) -> Response:
         history=ROUNDS.part(visit, history),
         bar_of=lambda one: stacked([("cost", float(one.measured_ms))], longest),
         rounds_shown=ROUNDS_SHOWN,
-        events=[
-            (row, detail_text(row.detail))
-            for row in audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
-        ],
+        events=AUDIT.part(visit, events, without=("subject",)),
+        detail_text=detail_text,
         refetched=refetches_of(visit.db, name),
         sending=limits_for_agent(detail.view.row),
         sending_said=limits_message(limits_for_agent(detail.view.row)),

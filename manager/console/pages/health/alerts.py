@@ -12,6 +12,7 @@ from manager.console.language import _, lazy, plazy
 from manager.console.listing import whole
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.sentences import sentence_of
+from manager.console.pages.people.audit_log import AUDIT
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
 from manager.console.tables.filters import choice_filter, text_filter
@@ -142,6 +143,7 @@ WINDOWS: Final[Table[SilenceRow]] = Table(
 def show(visit: Visit, *, tested: Any = None) -> Response:
     """Show open alerts, silences and past messages."""
     seen = _seen(visit)
+    history = audit_page(visit.db, limit=HISTORY_SHOWN, action="alert.")
     return visit.page(
         "alerts.html",
         list=ALERTS.view(visit, seen.troubles),
@@ -149,7 +151,7 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
         loud=sum(one.silence is None for one in seen.troubles),
         windows=WINDOWS.part(visit, _windows(seen, visit.now_ms)),
         settings=visit.services.settings.alerts,
-        history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
+        history=AUDIT.part(visit, history, without=("detail",)),
         tested=tested,
         no_recipients=NO_RECIPIENTS,
     )
