@@ -11,7 +11,7 @@ from manager.console.drawings.stacked_bars import stacked
 from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.messages.sentences import sentence_of
 from manager.console.notices import Notice, agent_notices, detail_text, few_notices
-from manager.console.pages.fleet.agent_tables import ROUNDS
+from manager.console.pages.fleet.agent_tables import REFETCHED, ROUNDS, captures_of
 from manager.console.pages.hosts.hosts import HOSTS
 from manager.console.pages.logs.reports import REPORTS, Report
 from manager.console.pages.people.audit_log import AUDIT
@@ -51,6 +51,7 @@ __all__ = ["PAGES"]
 
 ROUNDS_SHOWN: Final = 10
 ROWS_SHOWN: Final = 10
+CAPTURES_SHOWN: Final = 20
 PAGES_TOO: Final = lazy("Also delete the pages on its disk, even undelivered ones.")
 PLAIN_RESTART: Final = lazy(
     "It is a plain agent: its own program decides about the pages on its disk."
@@ -102,6 +103,7 @@ def show(visit: Visit) -> Response:
     longest = max((float(one.measured_ms) for one in history), default=0.0)
     units = list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN)
     reports = [Report(one, name) for one in list_reports(visit.db, limit=ROWS_SHOWN, agent=name)]
+    refetched = refetches_of(visit.db, name)
     events = audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
     return visit.page(
         "agent.html",
@@ -125,7 +127,8 @@ def show(visit: Visit) -> Response:
         rounds_shown=ROUNDS_SHOWN,
         events=AUDIT.part(visit, events, without=("subject",)),
         detail_text=detail_text,
-        refetched=refetches_of(visit.db, name),
+        refetched=refetched,
+        captures=REFETCHED.part(visit, captures_of(refetched.pages[:CAPTURES_SHOWN])),
         sending=limits_for_agent(detail.view.row),
         sending_said=limits_message(limits_for_agent(detail.view.row)),
         hours=_shown_hours(limits_for_agent(detail.view.row)),

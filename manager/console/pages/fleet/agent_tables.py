@@ -5,21 +5,21 @@ Its units, reports and history are the general lists, filtered by the agent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from manager.assignment.refetch_rules import Seen
 from manager.console.language import lazy
 from manager.console.pages.rounds.round_progress import UNIT_STATES
 from manager.console.requests.visit import Visit
-from manager.console.tables.kinds import BYTES, DRAWN, DURATION, ID, NUMBER, WORD
+from manager.console.tables.kinds import BYTES, DRAWN, DURATION, ID, NUMBER, PATH, WORD
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.fleet.agent_rounds import AgentRound, every_round_of_agent
 from manager.operations.measurement.refetch_results import RefetchedPage, refetches_of
 from shared.frozen import frozen
 
-__all__ = ["PAGES", "REFETCHED", "ROUNDS"]
+__all__ = ["PAGES", "REFETCHED", "ROUNDS", "captures_of"]
 
 VERDICTS: Final = {True: "others agree", False: "contradicted", None: "undecided"}
 
@@ -63,17 +63,33 @@ def _seen(visit: Visit) -> Iterator[SeenPage]:
             yield SeenPage(page, agent, seen)
 
 
+def captures_of(pages: Iterable[RefetchedPage]) -> list[SeenPage]:
+    """Return a row for each page: the answer that the agent of its capture had."""
+    return [SeenPage(page, page.crawled_by, page.said[page.crawled_by]) for page in pages]
+
+
 REFETCHED: Final[Table[SeenPage]] = Table(
     "/agent/refetched",
     "Pages of an agent that others fetched again, a row for each that saw a page",
     InMemory(_seen),
     (
-        Column("page", lambda one: one.page.url),
-        Column("crawled_by", lambda one: one.page.crawled_by),
+        Column("page", lambda one: one.page.url, lazy("Page"), PATH),
+        Column(
+            "crawled_by",
+            lambda one: one.page.crawled_by,
+            lazy("Crawled by"),
+            style="narrow-column",
+        ),
         Column("seen_by", lambda one: one.agent),
         Column("status", lambda one: one.seen.status, kind=NUMBER),
         Column("received", lambda one: one.seen.response_bytes, kind=BYTES),
-        Column("verdict_on_the_agent", lambda one: VERDICTS[one.page.verdict]),
+        Column("results", None, lazy("Result of each agent")),
+        Column(
+            "verdict_on_the_agent",
+            lambda one: VERDICTS[one.page.verdict],
+            lazy("Verdict"),
+            style="narrow-column",
+        ),
     ),
     parameters=("name",),
 )
