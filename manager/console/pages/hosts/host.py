@@ -14,14 +14,17 @@ from manager.console.messages.disabled_reasons import Unable, unable_of
 from manager.console.messages.sentences import sentence_of
 from manager.console.pages.hosts.host_tables import (
     DIRECTORIES,
+    DISTANCES,
     MEASURED,
     ORDERS,
     OWNERS,
     Named,
     agent_name,
+    nearest_distances,
     newest_orders,
     newest_owners,
     newest_sums,
+    present_owners,
 )
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
@@ -50,25 +53,11 @@ def show(visit: Visit) -> Response:
     detail = host_detail(visit.db, visit.query.get("host", ""), visit.policy)
     units_now = [unit for unit in detail.units if unit.merged_ms is None]
     paths = {unit.id: unit.path for unit in detail.units}
-    owners = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
+    owners = present_owners(detail)
     fleet = _fleet(visit)
-    # A piece of a split host is as far as its host, but from the agent that crawls it.
-    measured = [
-        row
-        for row in detail.distances
-        if paths[row.unit_id] == "/" or owners.get(row.unit_id) == row.agent_id
-    ]
-    distances = sorted(
-        measured,
-        key=lambda row: (
-            paths[row.unit_id],
-            row.state == "predicted",
-            row.ms_per_kb is None,
-            row.ms_per_kb or 0.0,
-        ),
-    )
+    distances = nearest_distances(detail)
     near = distances[:DISTANCES_MOST] + [
-        row for row in distances[DISTANCES_MOST:] if owners.get(row.unit_id) == row.agent_id
+        one for one in distances[DISTANCES_MOST:] if owners.get(one.row.unit_id) == one.row.agent_id
     ]
     is_split = len(units_now) > 1
     unsplit = () if is_split else ("path",)
@@ -80,7 +69,7 @@ def show(visit: Visit) -> Response:
         top=next((unit for unit in detail.units if unit.path == "/"), None),
         owners_now=owners,
         history=OWNERS.part(visit, newest_owners(detail)[:ROWS_MOST], without=unsplit),
-        distances=near,
+        distances=DISTANCES.part(visit, near, without=unsplit),
         farther=len(distances) - len(near),
         units_now=units_now,
         why_nobody="" if detail.rights else _no_owner_reason(visit, detail),

@@ -12,11 +12,14 @@ from manager.console.tables.kinds import (
     AGO,
     BYTES,
     DURATION,
+    FIGURE,
+    FLAG,
     ID,
     MOMENT,
     NUMBER,
     SENTENCE,
     STATE,
+    WORD,
 )
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
@@ -34,11 +37,13 @@ from manager.operations.hosts.host_views import (
     hosts_beside,
     start_pages_of_host,
 )
+from manager.operations.planning.distance_views import DistanceView
 from shared.frozen import frozen
 
 __all__ = [
     "BESIDE",
     "DIRECTORIES",
+    "DISTANCES",
     "MEASURED",
     "ORDERS",
     "OWNERS",
@@ -46,13 +51,15 @@ __all__ = [
     "START_PAGES",
     "Named",
     "agent_name",
+    "nearest_distances",
     "newest_orders",
     "newest_owners",
     "newest_sums",
+    "present_owners",
 ]
 
 R = TypeVar("R")
-UnitRow = TypeVar("UnitRow", AssignmentRow, SumRow, OrderRow)
+UnitRow = TypeVar("UnitRow", AssignmentRow, SumRow, OrderRow, DistanceView)
 
 
 @frozen
@@ -83,6 +90,32 @@ def _named(detail: HostDetail, rows: Iterable[UnitRow]) -> list[Named[UnitRow]]:
     ]
 
 
+def present_owners(detail: HostDetail) -> dict[int, int]:
+    """Return the number of the agent that owns each unit of a host now, by the unit's number."""
+    return {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
+
+
+def nearest_distances(detail: HostDetail) -> list[Named[DistanceView]]:
+    """Return the distances of a host, the nearest first, measured ones before predicted ones.
+
+    A piece of a split host is as far as its host, but from the agent that crawls it.
+    """
+    owners = present_owners(detail)
+    return sorted(
+        (
+            one
+            for one in _named(detail, detail.distances)
+            if one.path == "/" or owners.get(one.row.unit_id) == one.row.agent_id
+        ),
+        key=lambda one: (
+            one.path,
+            one.row.state == "predicted",
+            one.row.ms_per_kb is None,
+            one.row.ms_per_kb or 0.0,
+        ),
+    )
+
+
 def newest_owners(detail: HostDetail) -> list[Named[AssignmentRow]]:
     """Return who owned units of a host, the last first."""
     return _named(detail, sorted(detail.owners, key=lambda row: row.since_ms, reverse=True))
@@ -106,6 +139,11 @@ def _directories(visit: Visit) -> list[Named[DirectoryRow]]:
     ]
 
 
+def _quartile(name: str) -> Column[Named[DistanceView]]:
+    heading = f"{name.replace('_', ' ')} (ms/KB)"
+    return Column(name, lambda one: getattr(one.row, name), kind=FIGURE, file=heading)
+
+
 def _key(visit: Visit) -> str:
     return visit.query.get("host", "")
 
@@ -114,6 +152,37 @@ def _detail(visit: Visit) -> HostDetail:
     return host_detail(visit.db, _key(visit), visit.policy)
 
 
+DISTANCES: Final[Table[Named[DistanceView]]] = Table(
+    "/host/distances",
+    "Distances of a host, the nearest first, measured ones before predicted ones",
+    InMemory(lambda visit: nearest_distances(_detail(visit))),
+    (
+        Column("unit", lambda one: one.unit),
+        Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),
+        Column("path", lambda one: one.path, lazy("Directory"), file=None),
+        Column("distance", lambda one: one.row.ms_per_kb, lazy("ms/KB"), FIGURE, "ms/KB"),
+        Column(
+            "state",
+            lambda one: one.row.state,
+            kind=WORD,
+            about="unreachable, weak, measured or predicted; at most 10 of a unit are predicted",
+        ),
+        Column("quartiles", None, lazy("Quartiles"), FIGURE),
+        *map(_quartile, ("first_quartile", "median", "third_quartile")),
+        Column("measured", lambda one: one.row.measured_ms, lazy("Measured"), AGO),
+        Column("since", lambda one: one.row.since_ms, kind=MOMENT, about="oldest request"),
+        Column("kind", lambda one: one.row.kind, about="kind of the requests"),
+        Column("round", lambda one: one.row.round or None, kind=ID),
+        Column("requests", lambda one: one.row.lines, kind=NUMBER),
+        Column("failed", lambda one: one.row.failed, kind=NUMBER),
+        Column("received", lambda one: one.row.bytes, kind=BYTES),
+        Column("took", lambda one: one.row.ms, kind=DURATION),
+        Column("unreachable_since", lambda one: one.row.unreachable_since_ms, kind=MOMENT),
+        Column("outlier", lambda one: one.row.outlier, kind=FLAG),
+        Column("reason", lambda one: one.row.reason, lazy("Evidence"), SENTENCE, style="wide"),
+    ),
+    parameters=("host",),
+)
 OWNERS: Final[Table[Named[AssignmentRow]]] = Table(
     "/host/owners",
     "Owners of the units of a host, the last first",
@@ -209,6 +278,7 @@ START_PAGES: Final[Table[tuple[str, StartPageRow]]] = Table(
     parameters=("host",),
 )
 PAGES: Final = (
+    *DISTANCES.file_pages(),
     *OWNERS.file_pages(),
     *MEASURED.file_pages(),
     *ORDERS.file_pages(),

@@ -117,6 +117,18 @@ def test_all_owners_of_a_host(tables: Running, person: Visitor) -> None:
     assert rows == sorted(rows, key=lambda row: row["since (UTC)"], reverse=True)
 
 
+def test_all_distances_of_a_host(tables: Running, person: Visitor) -> None:
+    """Measured ones, the nearest first, then what is predicted; each with its evidence."""
+    rows = _rows(person("viewer"), f"/host/distances.csv?host={HOST}")
+    assert len(rows) == len(host_detail(tables.manager.db, HOST).distances) > 0
+    predicted = [row["state"] == "predicted" for row in rows]
+    assert predicted == sorted(predicted)
+    for some in (False, True):
+        of_state = [float(row["ms/KB"]) for row in rows if (row["state"] == "predicted") is some]
+        assert of_state == sorted(of_state) != []
+    assert all(row["reason"] for row in rows)
+
+
 def test_all_that_was_measured_of_a_host(tables: Running, person: Visitor) -> None:
     """Rounds beyond those that the page shows are in the file, in bytes and milliseconds."""
     browser = person("viewer")
