@@ -17,7 +17,7 @@ from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _, lazy, pgettext
 from manager.console.messages.disabled_reasons import unable_of
 from manager.console.pages.planning.cost_bars import cost_bars
-from manager.console.pages.planning.plan_tables import COSTS
+from manager.console.pages.planning.plan_tables import COSTS, PLANS
 from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.planning.spanning_tree import shown_tree
 from manager.console.requests.page import Page
@@ -75,7 +75,7 @@ def show(visit: Visit) -> Response:
     bars = cost_bars(shown.agents, shown.plan.bound_ms) if shown is not None else None
     return visit.page(
         "balance.html",
-        plans=plans,
+        plans=PLANS.part(visit, plans, without=("made", "units", "makespan_before", "lower_bound")),
         stands=stands,
         unready=unable_of(plan_obstacle(visit.db)),
         undoing=undo_preview(visit.db) if stands is not None and visit.may("operator") else None,

@@ -68,7 +68,11 @@ PLANS: Final[Table[PlanHead]] = Table(
             sort="before",
         ),
         Column(
-            "makespan_after", lambda row: row.makespan_ms, lazy("After"), DURATION, sort="makespan"
+            "makespan_after",
+            lambda row: row.makespan_ms,
+            lazy("Makespan after"),
+            DURATION,
+            sort="makespan",
         ),
         Column(
             "lower_bound", lambda row: row.bound_ms, lazy("Lower bound"), DURATION, sort="bound"
