@@ -39,6 +39,7 @@ __all__ = [
     "PLAN",
     "ROUNDS",
     "START_PAGES",
+    "TRASHED",
     "fill_tables",
 ]
 
@@ -51,6 +52,7 @@ ORDERS: Final = 12
 PLAN: Final = 4
 BESIDE: Final = [f"http://shared{number:03d}.example9.jp:80/" for number in range(130)]
 START_PAGES: Final = [f"{HOST}{number}.html" for number in range(120)]
+TRASHED: Final = ("2026-09-19", "2026-09-20")
 DAY_MS: Final = 86_400_000
 
 
@@ -59,6 +61,7 @@ def fill_tables(prsm: Running) -> None:
     _add_measured(prsm)
     _add_refetched(prsm)
     _add_beside(prsm)
+    _add_trash(prsm)
     db = prsm.manager.db
     assert make_plan(db, "random", ADMIN, START_MS, compare=True) == PLAN
     add_schedule(db, "0 2 * * *", "Asia/Tokyo", "tree", ADMIN, START_MS, moves=0.1)
@@ -104,6 +107,14 @@ def _add_beside(prsm: Running) -> None:
         group = tx.value(sa.select(hosts.c.id).where(hosts.c.key == HOST))
         same = hosts.c.key.in_([HOST, *BESIDE])
         tx.execute(hosts.update().where(same).values(group_id=group))
+
+
+def _add_trash(prsm: Running) -> None:
+    """Let a file that no row names lie in the trash of two days."""
+    for day in TRASHED:
+        path = prsm.manager.layout.trash / day / "indexes/robot.example/2026/a.parquet"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"x" * 2500)
 
 
 def _add_refetched(prsm: Running) -> None:

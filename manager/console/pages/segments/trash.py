@@ -11,14 +11,14 @@ from starlette.responses import Response
 from manager.console.language import _, lazy, ngettext
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit
-from manager.console.tables.kinds import BYTES, MOMENT, PATH
+from manager.console.tables.kinds import BYTES, MOMENT, NUMBER, PATH
 from manager.console.tables.sources import InMemory
 from manager.console.tables.table import Column, Table
 from manager.operations.segments.adoption import Adopted, IdOf
-from manager.operations.segments.trash_contents import TrashFile
+from manager.operations.segments.trash_contents import TrashDay, TrashFile
 from shared.errors import FormatError
 
-__all__ = ["FILES", "PAGES"]
+__all__ = ["DAYS", "FILES", "PAGES"]
 
 HERE: Final = "/console/trash"
 FILES_SHOWN: Final = 200
@@ -35,7 +35,7 @@ def show(visit: Visit, *, done: Adopted | None = None) -> Response:
     files = visit.services.archive.trash_files(day, FILES_SHOWN + 1) if days else []
     return visit.page(
         "trash.html",
-        days=days,
+        days=DAYS.part(visit, days),
         day=day,
         files=FILES.part(visit, files[:FILES_SHOWN]),
         is_cut=len(files) > FILES_SHOWN,
@@ -68,6 +68,17 @@ def _files(visit: Visit) -> Iterator[TrashFile]:
     return (one for each in wanted for one in visit.services.archive.trash_files(each, ROWS_MOST))
 
 
+DAYS: Final[Table[TrashDay]] = Table(
+    "/trash/days",
+    "Files in the trash by day",
+    InMemory(lambda visit: visit.services.archive.trash()),
+    (
+        Column("day", lambda one: one.day, lazy("Day")),
+        Column("files", lambda one: one.files, lazy("Files"), NUMBER),
+        Column("size", lambda one: one.size_bytes, lazy("Size"), BYTES),
+        Column("deleted_from", lambda one: one.deleted_from, lazy("Deleted from")),
+    ),
+)
 FILES: Final[Table[TrashFile]] = Table(
     "/trash/files",
     "Files in the trash",
@@ -140,6 +151,7 @@ def adopt(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/trash", "viewer", show, query=("day",)),
+    *DAYS.file_pages(),
     *FILES.file_pages(),
     Page("POST", "/trash/put-back", "admin", put_back, form="/trash"),
     Page("POST", "/trash/adopt", "admin", adopt, form="/trash"),

@@ -325,6 +325,18 @@ def test_windows_and_keys(tables: Running, person: Visitor) -> None:
     assert keys["targets"]["days left"] == "18"
 
 
+def test_the_trash_by_day(tables: Running, person: Visitor) -> None:
+    """Each day with its files, its size and the day of their deletion, the oldest first."""
+    browser = person("viewer")
+    rows = _rows(browser, "/trash/days.csv")
+    assert [row["day"] for row in rows] == list(tabled.TRASHED)
+    assert {(row["files"], row["size (bytes)"]) for row in rows} == {("1", "2500")}
+    assert all(row["deleted from"] > row["day"] for row in rows)
+    links = browser.page("/console/trash").all("a")
+    days = {each.attributes["href"]: "aria-current" in each.attributes for each in links}
+    assert [days[f"/console/trash?day={day}"] for day in tabled.TRASHED] == [True, False]
+
+
 def test_tokens_without_what_they_are(tables: Running, person: Visitor) -> None:
     """Join tokens and those of third parties are listed; no secret is in a file."""
     (waiting,) = _rows(person("admin"), "/agents/join-tokens.csv")
