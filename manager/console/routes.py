@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from manager.console.pages import events, robot_information, search, settings
-from manager.console.pages.archive import archive, captures, client, downloads
+from manager.console.pages.archive import archive, captures, client, downloads, file_problems
 from manager.console.pages.fleet import (
     agent,
     agent_map,
@@ -71,6 +71,7 @@ PAGES: Final[tuple[Page, ...]] = (
     *collection.PAGES,
     *collection_orders.PAGES,
     *archive.PAGES,
+    *file_problems.PAGES,
     *client.PAGES,
     *downloads.PAGES,
     *withdrawn_hosts.PAGES,

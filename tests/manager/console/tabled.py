@@ -24,6 +24,10 @@ from manager.operations.planning.plans import make_plan
 from manager.operations.rounds.round_schedules import add_schedule
 from manager.operations.segments.collection_orders import NewCollection, collect_now
 from manager.operations.segments.collection_schedules import add_collection_schedule
+from manager.operations.segments.file_checks import FileFinding
+from manager.operations.segments.file_problems import record_findings
+from manager.operations.segments.kept_file_list import FileKind
+from manager.store.segments.verification import FileProblem
 from tests.manager.console.filled import AGENTS, HOSTS, SCRIPT
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import START_MS, Running
@@ -37,6 +41,7 @@ __all__ = [
     "OTHER",
     "PAGES",
     "PLAN",
+    "PROBLEMS",
     "ROUNDS",
     "START_PAGES",
     "TRASHED",
@@ -49,6 +54,7 @@ ROUNDS: Final = range(101, 161)
 DIRECTORIES: Final = 130
 PAGES: Final = 25
 ORDERS: Final = 12
+PROBLEMS: Final = 12
 PLAN: Final = 4
 BESIDE: Final = [f"http://shared{number:03d}.example9.jp:80/" for number in range(130)]
 START_PAGES: Final = [f"{HOST}{number}.html" for number in range(120)]
@@ -70,6 +76,11 @@ def fill_tables(prsm: Running) -> None:
     for name in AGENTS:
         for _ in range(ORDERS // len(AGENTS)):
             collect_now(db, name, asked, ADMIN, START_MS)
+    damaged = [
+        FileFinding(FileKind.LOG, f"logs/{n}", f"{n}{SCRIPT}", FileProblem.WRONG_SIZE)
+        for n in range(PROBLEMS)
+    ]
+    record_findings(db, damaged, START_MS)
     add_window(db, START_MS, START_MS + DAY_MS, f"a switch {SCRIPT}", ADMIN, START_MS)
     note_alone(db, START_MS, ADMIN, "alert.tell", f"agent:{AGENT}")
     with db.write() as tx:

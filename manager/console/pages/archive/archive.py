@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from manager.console.language import _, lazy
 from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
+from manager.console.pages.archive.file_problems import PROBLEMS
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
 from manager.console.tables.filters import choice_filter, text_filter
@@ -18,12 +19,7 @@ from manager.operations.archive.archive_figures import archive_size
 from manager.operations.archive.downloads import list_downloads
 from manager.operations.archive.selection_jobs import list_jobs
 from manager.operations.people.clients import DAY_MS, ClientDetail, list_clients, register_client
-from manager.operations.segments.file_problems import (
-    answer_message,
-    kind_message,
-    list_problems,
-    problem_message,
-)
+from manager.operations.segments.file_problems import list_problems
 from manager.operations.segments.scrub import Pace, scrub_now, scrub_progress
 from shared.frozen import frozen
 
@@ -132,6 +128,7 @@ def show(visit: Visit) -> Response:
         for state in ("running", "queued")
         for job in list_jobs(visit.db, state=state, limit=SHOWN)
     ]
+    problems = list_problems(visit.db, SHOWN + 1)
     return visit.page(
         "data.html",
         list=CLIENTS.view(visit),
@@ -141,10 +138,8 @@ def show(visit: Visit) -> Response:
         ),
         jobs=JOBS.part(visit, open_jobs[:SHOWN]),
         scrub=scrub_progress(visit.db, _pace(visit), visit.now_ms),
-        problems=list_problems(visit.db, SHOWN),
-        kind_of=kind_message,
-        problem_of=problem_message,
-        answer_of=answer_message,
+        problems=PROBLEMS.part(visit, problems[:SHOWN]),
+        problems_cut=len(problems) > SHOWN,
     )
 
 

@@ -325,6 +325,18 @@ def test_windows_and_keys(tables: Running, person: Visitor) -> None:
     assert keys["targets"]["days left"] == "18"
 
 
+def test_all_files_that_are_damaged(tables: Running, person: Visitor) -> None:
+    """Newest first, in words; the page has some of them and says so."""
+    browser = person("viewer")
+    rows = _rows(browser, "/data/problems.csv")
+    assert [row["place"] for row in rows] == [f"logs/{n}" for n in range(tabled.PROBLEMS)][::-1]
+    assert {(row["kind"], row["problem"], row["answer"]) for row in rows} == {
+        ("crawl log", "wrong size", "")
+    }
+    assert all(SCRIPT in row["file"] for row in rows)
+    assert "Shown: 10; the file has all rows." in browser.page("/console/data").text
+
+
 def test_the_trash_by_day(tables: Running, person: Visitor) -> None:
     """Each day with its files, its size and the day of their deletion, the oldest first."""
     browser = person("viewer")
