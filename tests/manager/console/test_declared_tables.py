@@ -6,6 +6,7 @@ import ast
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +29,7 @@ from tests.manager.console.filled import HOSTS, SCRIPT, fill_world
 from tests.manager.console.markup import Markup
 from tests.manager.console.pages.test_pages import ADDRESSES
 from tests.manager.console.tabled import AGENT, HOST, PLAN, fill_tables
+from tests.manager.console.test_templates import TEMPLATES
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import START_MS, Running, running
 from tests.postgres import PostgresServer, postgres_server
@@ -285,6 +287,17 @@ def test_no_page_makes_files_or_lists_by_hand() -> None:
     assert not found
     by_table = {f"{table.path}.{kind}" for table in TABLES for kind in ("csv", "json")}
     assert {page.path for page in PAGES if page.path.endswith((".csv", ".json"))} == by_table
+
+
+def test_no_template_writes_the_headings_of_a_table() -> None:
+    """They come from declarations; the matrix alone has a column for each agent beside them."""
+    found = {
+        path.name
+        for path in TEMPLATES.glob("*.html")
+        for head in re.findall(r"<thead\b.*?</thead>", path.read_text(), re.DOTALL)
+        if re.search(r"<th\b", head)
+    }
+    assert found == {"probe_matrix.html"}
 
 
 def test_the_reference_is_current() -> None:
