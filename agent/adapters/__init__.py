@@ -9,6 +9,7 @@
     last_captures.py the last whole capture of each URL
     body_memory.py   bytes of bodies in memory
     reports.py       reports for the manager, kept until delivered
+    rules_file.py    rules of robots.txt that are not in memory
 
 Invariant: adapters carry out and classify; they never decide what to fetch, when, or again.
 """

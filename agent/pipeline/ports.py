@@ -15,7 +15,9 @@ from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
 from agent.pipeline.messages.pages import Earlier, Fetched, Outside, PageWork, Processed
 from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 
-__all__ = ["Clock", "EarlierCaptures", "Fetcher", "PageWorker", "Reports", "Resolver"]
+__all__ = [
+    "Clock", "EarlierCaptures", "Fetcher", "PageWorker", "Reports", "Resolver", "RulesStore",
+]  # fmt: skip
 
 
 class Clock(Protocol):
@@ -81,6 +83,19 @@ class EarlierCaptures(Protocol):
 
     def committed(self) -> None:
         """Take note that all that was appended is durable."""
+
+
+class RulesStore(Protocol):
+    """Store of rules of robots.txt that are not in memory; it may forget any of them."""
+
+    def put(self, host: str, packed: bytes) -> None:
+        """Keep the rules of a host in place of its earlier ones."""
+
+    def get(self, host: str) -> bytes | None:
+        """Return the rules of a host; None: they are not here."""
+
+    def drop(self, host: str) -> None:
+        """Forget the rules of a host."""
 
 
 class Reports(Protocol):

@@ -32,7 +32,7 @@ from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages.pages import SITEMAP_DEPTH, Links
 from agent.pipeline.messages.requests import Denied, Due, Tick
 from agent.pipeline.messages.robots import RulesFetched, RulesKnown
-from agent.pipeline.ports import Clock
+from agent.pipeline.ports import Clock, RulesStore
 from shared.errors import UrlError
 from shared.frozen import frozen
 from shared.plurals import with_plurals
@@ -62,16 +62,24 @@ class _ParseJob:
 class Robots:
     """The module `robots`."""
 
-    def __init__(self, token: str, strict: bool, clock: Clock, limits: CrawlLimits) -> None:
+    def __init__(
+        self,
+        token: str,
+        strict: bool,
+        clock: Clock,
+        limits: CrawlLimits,
+        store: RulesStore | None = None,
+    ) -> None:
         """Begin without any rules.
 
         token: how a robots.txt addresses us. strict: obey every Disallow, whomever it addresses.
+        store: for rules that have no room in memory; None: they are fetched again.
         """
         self._token = token
         self._strict = strict
         self._clock = clock
         self._limits = limits
-        self._known = RulesKept(limits.rules_kept, limits.short_rules, limits.long_rules)
+        self._known = RulesKept(limits.rules_kept, limits.short_rules, limits.long_rules, store)
         self._readings: deque[_ParseJob] = deque()
         self._to_read_bytes = 0
 

@@ -9,13 +9,14 @@ Source: RFC 9309, 2.2.2.
 
 from __future__ import annotations
 
+import marshal
 import re
 from dataclasses import field
-from typing import Final
+from typing import Any, Final
 
 from shared.frozen import frozen
 
-__all__ = ["Rules", "Verdict", "Wildcard", "comparable", "weight"]
+__all__ = ["Rules", "Verdict", "Wildcard", "comparable", "packed", "unpacked", "weight"]
 
 RULE_BYTES: Final = 300
 """What a rule of usual length takes of memory."""
@@ -94,6 +95,40 @@ class Rules:
             if (rule.octets > octets or rule.verdict.allowed) and rule.matches(path):
                 return rule.verdict
         return found or _ALLOWED
+
+
+def packed(rules: Rules, told: set[int]) -> bytes:
+    """Return rules as bytes, for this process; told: jobs that know of their sitemaps."""
+    fields: Any = (
+        rules.crawl_delay_s,
+        rules.sitemaps,
+        [(octets, one.allowed, one.rule) for octets, one in rules.literals.items()],
+        rules.lengths,
+        [
+            (one.octets, one.pieces, one.anchored, one.verdict.allowed, one.verdict.rule)
+            for one in rules.wildcards
+        ],
+        rules.size,
+        told,
+    )
+    return marshal.dumps(fields)
+
+
+def unpacked(given: bytes) -> tuple[Rules, set[int]]:
+    """Return the rules of bytes that `packed` made, and the jobs that know of their sitemaps."""
+    delay_s, sitemaps, literals, lengths, wildcards, size, told = marshal.loads(given)  # noqa: S302  # our own, of this process
+    rules = Rules(
+        delay_s,
+        sitemaps,
+        {octets: Verdict(allowed, rule) for octets, allowed, rule in literals},
+        lengths,
+        tuple(
+            Wildcard(octets, pieces, anchored, Verdict(allowed, rule))
+            for octets, pieces, anchored, allowed, rule in wildcards
+        ),
+        size,
+    )
+    return rules, told
 
 
 def weight(octets: int, characters: int, pieces: int = 1) -> int:
