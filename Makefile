@@ -123,7 +123,7 @@ bench-hostcache: dev  ## host names in memory: seed 000's figure 6, beside a dic
 bench-fetching: dev  ## what a page costs the process that fetches, without network; ARGS=--instructions counts them
 	$(VENV)/python -m benchmarks.fetching $(ARGS)
 
-bench-frontier: dev  ## what a URL costs, by how many are known, and memory and recovery; ARGS="--parts agent"
+bench-frontier: dev  ## what a URL costs, by how many are known; every host at 20 s; memory and recovery; ARGS="--parts wheel"
 	@tools/test_packages.sh check
 	$(VENV)/python -m benchmarks.frontier $(ARGS)
 

@@ -32,7 +32,15 @@ from agent.modules.store import Store
 from agent.pipeline.handler import Handler
 from agent.pipeline.ledger import Ledger
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import Clock, EarlierCaptures, Fetcher, PageWorker, Reports, Resolver
+from agent.pipeline.ports import (
+    Clock,
+    EarlierCaptures,
+    Fetcher,
+    PageWorker,
+    Reports,
+    Resolver,
+    RulesStore,
+)
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -55,6 +63,7 @@ class CrawlPorts:
     reports: Reports
     clock: Clock
     earlier: EarlierCaptures | None = None  # None: every page is stored whole
+    rules: RulesStore | None = None  # None: rules that have no room in memory are fetched again
 
 
 @dataclass(slots=True)
@@ -116,7 +125,7 @@ class Crawl:
                 return _kept(self._frontiers, frontier)
             case "robots":
                 strict = self.politeness.strict_robots
-                robots = Robots(self.agent_token, strict, ports.clock, limits)
+                robots = Robots(self.agent_token, strict, ports.clock, limits, ports.rules)
                 return _kept(self._robots, robots)
             case _:
                 return self._make_last(module, post)
@@ -248,7 +257,6 @@ class Crawl:
             one = frontier.state()
             state.jobs += one.jobs
             state.addresses += one.addresses
-            state.active += one.active
             state.told_to_wait += one.told_to_wait
             state.in_flight += one.in_flight
             state.under_way += one.under_way

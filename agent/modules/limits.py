@@ -57,7 +57,12 @@ class CrawlLimits:
     """Bounds of the crawl: against traps, endless sites and its own memory."""
 
     parallel: int = 200
-    """Addresses that are crawled at a time. Source: seed 004, 5.1.4."""
+    """Addresses to which a request is under way at a time, each on one connection. Source: seed
+    004, 5.1.4, whose agents crawl so many hosts at a time."""
+
+    addresses_in_memory: int = 4_000
+    """Addresses that stay in memory between two requests, some 4 KB each; of more there are records
+    of 300 bytes."""
 
     retries: int = 2
     """Further attempts for a URL without an answer, or with 408, 425, 429 or any 5xx but 501 and
@@ -116,8 +121,8 @@ class CrawlLimits:
     well_known: tuple[str, ...] = ()
     """Files below `/.well-known/` that are asked for, once for each job; the settings have some."""
 
-    rules_kept: int = 50_000
-    """Hosts whose rules are in memory; of one more, the longest unused are fetched again."""
+    rules_kept: int = 5_000
+    """Hosts whose rules are in memory; of one more, the longest unused go to the disk."""
 
     short_rules: int = 1_000_000
     """Rules of all of these, but for long robots.txt: 300 bytes each; a long one counts as more."""
@@ -199,9 +204,6 @@ class CrawlLimits:
     gap_s: float = 60.0
     """Seconds without a tick after which the process was as good as not running: all addresses
     rest once more, because another agent may have been given them."""
-
-    slot_patience_s: float = 300.0
-    """Seconds of rest for which an address keeps its place among the parallel ones."""
 
 
 @frozen

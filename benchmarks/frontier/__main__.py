@@ -4,8 +4,9 @@ Each size is filled once and measured on copies, in turns with the other sizes; 
 least counts. Who else uses the processors' cores and caches only ever adds, so a turn that was
 disturbed says nothing of the size.
 
-Two parts: `modules`, the real dedup, frontier and ledger with answers made up at once, and `agent`,
-the shipped programs before a web without end.
+Three parts: `modules`, the real dedup, frontier and ledger with answers made up at once; `wheel`,
+the same in fake time with all hosts at the usual interval; `agent`, the shipped programs before a
+web without end.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ HOSTS = (10**4, 10**2, 10**6)
 MAIN_HOSTS = 10**4
 """Of these the figures of the last line are; the table has all."""
 
-PARTS = ("modules", "agent")
+PARTS = ("modules", "wheel", "agent")
+WHEEL_HOSTS = 50_000
+WHEEL_SECONDS = 100.0
+WHEEL_IN_MEMORY = 4_000
+"""Addresses, as by default."""
 AGENT_SIZES = (10**5, 10**7)
 AGENT_HOSTS = 10**4
 AGENT_SECONDS = 40.0
@@ -47,6 +52,7 @@ def main() -> None:
     parser.add_argument("--measured", type=int, default=MEASURED, help="URLs at each size")
     parser.add_argument("--turns", type=int, default=TURNS, help="of which the least counts")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--wheel-hosts", type=int, default=WHEEL_HOSTS)
     parser.add_argument("--agent-sizes", type=_numbers, default=AGENT_SIZES)
     parser.add_argument("--agent-hosts", type=int, default=AGENT_HOSTS)
     parser.add_argument("--agent-seconds", type=float, default=AGENT_SECONDS)
@@ -58,6 +64,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=asked.folder or Path.cwd()) as name:
         if "modules" in asked.parts:
             result |= _modules(asked, Path(name))
+        if "wheel" in asked.parts:
+            numbers = (asked.wheel_hosts, WHEEL_SECONDS, WHEEL_IN_MEMORY)
+            result |= _run("wheel", Path(name) / "wheel", *numbers)
+            print(f"\nevery host at 20 s: {result}", flush=True)
         if "agent" in asked.parts:
             result["agent"] = _agent(asked, Path(name))
     print("RESULT " + json.dumps(result))
@@ -143,7 +153,7 @@ def _agent(asked: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     }
 
 
-def _run(module: str, folder: Path, *numbers: int) -> dict[str, Any]:
+def _run(module: str, folder: Path, *numbers: float) -> dict[str, Any]:
     command = [
         sys.executable,
         "-m",

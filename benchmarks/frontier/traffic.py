@@ -68,20 +68,22 @@ class Traffic:
     ended: int = 0
     now_s: float = 1000.0
     chance: random.Random = field(default_factory=lambda: random.Random(7))
+    politeness: Politeness = _NO_WAITING
+    limits: CrawlLimits = _LIMITS
 
     def __post_init__(self) -> None:
         """Build the modules that know of hosts, as a process does that continues after a crash."""
         stops, scope, clock = StopCounts(), scope_of(self.ledger), _Clock(self)
         self.next_page = self.filled
         self.seed = Seed(self.ledger, scope)
-        self.filter = Filter(scope, _LIMITS, lambda url: False, stops, lambda: 2026)
-        self.dedup = Dedup(self.ledger, _LIMITS, stops)
+        self.filter = Filter(scope, self.limits, lambda url: False, stops, lambda: 2026)
+        self.dedup = Dedup(self.ledger, self.limits, stops)
         self.answers: list[LookUp] = []
         self.resolve = Resolve(
-            self.ledger, _Names(), clock, _LIMITS, Partition(), self.answers.append
+            self.ledger, _Names(), clock, self.limits, Partition(), self.answers.append
         )
         self.frontier = Frontier(
-            self.ledger, scope, _NO_WAITING, _LIMITS, Partition(), stops, StopCounts()
+            self.ledger, scope, self.politeness, self.limits, Partition(), stops, StopCounts()
         )
 
     def pass_through(self, count: int) -> None:

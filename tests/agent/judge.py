@@ -55,14 +55,15 @@ class Judge:
     done: set[str] = field(default_factory=set)
     in_flight: dict[str, str] = field(default_factory=dict)  # address to URL
     excused: set[str] = field(default_factory=set)  # URLs that were given up or denied
+    started: list[tuple[float, str]] = field(default_factory=list)  # all requests, and when
 
     def starts(self, request: FetchRequest) -> None:
         """Judge the start of a request."""
         now, address, url = self.clock.now_s, request.address, request.url
         assert self.fetching, f"{url} while fetching is not allowed"
         assert address not in self.in_flight, f"two at once: {url}, {self.in_flight[address]}"
-        pages = [one for one in self.in_flight.values() if not one.endswith("/robots.txt")]
-        assert len(pages) < self.parallel or request.rules, "more addresses than allowed"
+        assert len(self.in_flight) < self.parallel, "more connections than allowed"
+        self.started.append((now, url))
         host = host_of(url)
         rested_s = now - self.ended_s.get(address, -1e9)
         if rested_s >= self.rest_s.get(address, self.gap_rest_s) - 1e-6:

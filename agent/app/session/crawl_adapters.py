@@ -15,6 +15,7 @@ from agent.adapters.last_captures import EarlierFile, remove_earlier
 from agent.adapters.ledger import DATABASE, LedgerOptions, SqliteLedger
 from agent.adapters.pages.fork_server import ForkServer
 from agent.adapters.reports import DurableReports
+from agent.adapters.rules_file import RulesFile
 from agent.app.startup.page_work import page_worker
 from agent.app.startup.settings_mapping import fetch_options, resolver_of, segment_info
 from agent.modules.assemble import CrawlPorts
@@ -62,6 +63,7 @@ class CrawlAdapters:
         self.fetcher = CurlFetcher(fetch_options(settings), may_send, rules.refusal, clock, held)
         self.resolver = resolver_of(settings, rules)
         self.worker = page_worker(settings, self.remarks.add, fork_server, held)
+        self.rules = RulesFile(folder)
         days = settings.disk.full_capture_days
         self.earlier = EarlierFile(folder / EARLIER, clock, days) if days else None
 
@@ -75,12 +77,14 @@ class CrawlAdapters:
             reports=self.reports,
             clock=clock,
             earlier=self.earlier,
+            rules=self.rules,
         )
 
     async def close(self, *, failed: bool) -> None:
         """Close everything; failed: without a commit."""
         self.fetcher.close()
         self.worker.close()
+        self.rules.close()
         await self.resolver.close()
         try:
             if failed:

@@ -63,6 +63,7 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
     site = settings.limits
     return CrawlLimits(
         parallel=settings.network.parallel_hosts,
+        addresses_in_memory=settings.memory.addresses,
         crawl_patience_s=settings.politeness.max_host_wait_s,
         retries=site.retries,
         retry_s=site.retry_delay_s,

@@ -79,9 +79,9 @@ class _Host:
     failure: HostFailure = HostFailure.NO_ADDRESS  # the same as a code
     begun: bool = False  # the frontier has it at work
     home: str = ""  # left though it had answered: gone back to, once, where no other answers
-    unreached: set[str] = field(default_factory=set)  # addresses that were left, or are to be
+    unreached: frozenset[str] = frozenset()  # addresses that were left, or are to be
     jobs: set[int] = field(default_factory=set)
-    rules: list[RulesRedirected] = field(default_factory=list)
+    rules: tuple[RulesRedirected, ...] = ()
 
 
 class Resolve:
@@ -205,7 +205,7 @@ class Resolve:
             host = self._hosts.get(one.host)
             if host is None or host.address != one.address or not pinned(one.address):
                 continue
-            host.unreached.add(one.address)
+            host.unreached |= {one.address}
             if one.answered and not host.home:
                 host.home = one.address
             if host.found:
@@ -231,7 +231,7 @@ class Resolve:
             elif host.failed:
                 yield "rules_lost", _lost(one, host.failed)
             else:
-                host.rules.append(one)
+                host.rules += (one,)
             self._forget_if_idle(host)
 
     def _host(self, name: str) -> _Host:
@@ -310,7 +310,7 @@ class Resolve:
             host.found = answer.addresses
             yield "found", HostFound(host.name, answer.addresses)
         before = host.address
-        host.unreached.intersection_update(answer.addresses)
+        host.unreached = host.unreached.intersection(answer.addresses)
         if before in host.unreached:
             yield from self._move_on(host)
         elif before not in answer.addresses:
@@ -323,7 +323,7 @@ class Resolve:
                     yield "placed", Placed(job, host.name, host.address, answer.took_ms)
         for one in host.rules:
             yield "rules", replace(one, address=host.address)
-        host.rules.clear()
+        host.rules = ()
         if not self._forget_if_idle(host):
             # Without a candidate that asks for it, a name is not looked up as often as it may say.
             self._again.add(host, now + max(ttl, limits.refresh_s))
@@ -351,7 +351,7 @@ class Resolve:
         host.attempts = 0
         for one in host.rules:
             yield "rules_lost", _lost(one, host.failed)
-        host.rules.clear()
+        host.rules = ()
         self._forget_if_idle(host)
 
     def handle_changed(self, batch: Sequence[ListChanged]) -> Iterable[Output]:

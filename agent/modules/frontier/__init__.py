@@ -2,7 +2,7 @@
 
     handler.py        the module: reacts to each message
     registry.py       addresses, hosts and jobs by name
-    scheduler.py      ready addresses, resting addresses, parallel places
+    scheduler.py      ready addresses, resting addresses
     dispatch.py       starts requests
     request_end.py    ends requests, and decides about their URLs
     crawl_delay.py    wait of an address after a request
@@ -14,7 +14,8 @@
     completion.py     finished jobs
     host_move.py      a host that changes its address, between partitions
     host_waits.py     hosts that wait for their next request, and why, for the status
-    dormant.py        jobs whose addresses have no place in memory yet
+    unloaded.py       jobs whose addresses are not in memory
+    address_record.py what is kept of an address that is not in memory
 
 Invariant: an address has one token. It is out from the start of a request (`due`, `rules_due`)
 until its end (`ended`, `denied`), and after an end it rests for its interval; so two requests to

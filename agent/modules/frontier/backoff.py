@@ -8,7 +8,8 @@ Invariant: costs the same however many there are: counted all, shown those that 
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final
 
 from agent.modules.frontier.crawl_delay import is_first_fault, is_strike
@@ -21,6 +22,7 @@ from shared.frozen import frozen
 __all__ = ["SHOWN", "BackedOff", "BackingOff", "WallClock"]
 
 SHOWN: Final = 10
+_HOST: Final = "host "
 REMEMBERED_MS: Final = 86_400_000
 """A rest that was over so long ago no longer says anything of an address."""
 
@@ -48,7 +50,7 @@ class BackingOff:
         self._before = {rest.address: rest for rest in ledger.rests()}
 
     def __len__(self) -> int:
-        return len(self._by_address)
+        return len(self._by_address) + sum(1 for _ in self._of_before())
 
     def tell_time(self, tick: Tick) -> None:
         """Learn what the two clocks say."""
@@ -144,12 +146,19 @@ class BackingOff:
 
     def last(self) -> tuple[BackedOff, ...]:
         """Return those that failed last."""
-        return tuple(islice(reversed(self._by_address.values()), SHOWN))
+        return tuple(islice(chain(reversed(self._by_address.values()), self._of_before()), SHOWN))
+
+    def _of_before(self) -> Iterator[BackedOff]:
+        """Yield those of before the restart whose addresses have had no turn since."""
+        for rest in self._before.values() if self._wall.known else ():
+            if not rest.address.startswith(_HOST):
+                until_s = self._wall.at_s(rest.until_ms)
+                yield BackedOff(rest.address, rest.host, rest.reason, rest.strikes, until_s)
 
 
 def _of_host(name: str) -> str:
     """Return under what the ledger keeps the rest of a host; no address is written so."""
-    return f"host {name}"
+    return _HOST + name
 
 
 class WallClock:

@@ -8,12 +8,16 @@ After a gap every address first rests for one full interval.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.registry import Registry
+from agent.modules.frontier.scheduler import Sleeper
 from agent.modules.outage import ASKED
+from agent.modules.timing_wheel import STEP_S
 from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.requests import Due, Tick
@@ -23,6 +27,9 @@ from shared.urls import canonical
 __all__ = ["Starts"]
 
 ARRIVALS_A_TICK: Final = 2000  # addresses: a list of a million comes at once, and costs 5 us each
+
+LOOKED_AT: Final = 500
+"""Ready addresses that are looked at, which of them shows best whether our network is back."""
 
 UNTIL_KEPT_S: Final = 1.0
 """Seconds between two looks whether a page is stored to which a redirect leads back."""
@@ -46,9 +53,11 @@ class Starts:
         self._registry.backing_off.tell_time(tick)
         registry, turns = self._registry, self._registry.turns
         awake = turns.advance(tick.now_s)
+        if len(awake) + len(turns.ready) + registry.tokens_out > registry.limits.parallel:
+            awake.sort(key=self._rank)
         for _ in range(min(len(registry.arrivals), ARRIVALS_A_TICK)):
             address = registry.arrivals.popleft()
-            address.sleeping = False
+            address.arriving = False
             address.gap = self._gap
             rest_s = max(registry.pace.base_s(None), address.first_rest_s)
             address.not_before_s = tick.now_s + rest_s
@@ -63,20 +72,33 @@ class Starts:
                     registry.forget_if_idle(sleeper)
                 case AddressQueue():
                     self._look_at(sleeper)
+                case _ if registry.unloaded.has(sleeper):
+                    turns.ready.append(sleeper)
+
+    def _rank(self, sleeper: Sleeper | int) -> tuple[int, float]:
+        """Return by what sleepers have their turns: the moment, then the work that is left."""
+        registry = self._registry
+        if isinstance(sleeper, int):
+            at_s, work = registry.unloaded.due(sleeper) or (0.0, 0.0)
+            return math.ceil(at_s / STEP_S), -work
+        match sleeper:
+            case JobQueue():
+                address = sleeper.host.address
+            case HostQueue():
+                address = sleeper.address
+            case _:
+                address = sleeper
+        at_s = max(sleeper.not_before_s, address.not_before_s)
+        return math.ceil(at_s / STEP_S), -registry.work_left(address)
 
     def dispatch(self) -> Iterator[Output]:
         """Begin one request at each address that is ready."""
         if not self._fetching or self._crowded:
             return
         registry, turns = self._registry, self._registry.turns
-        turns.give_places()
-        most = len(turns.ready)
-        if most and registry.outage.is_ours(turns.now_s):
-            most = self._choose_few()
-        for _ in range(most):
-            if registry.under_way >= registry.limits.under_way:
-                return  # the workers are behind; the others stay ready
-            address = turns.ready.popleft()
+        is_ours = registry.outage.is_ours(turns.now_s)
+        ready = self._few() if is_ours else self._all_ready()
+        for address in ready:
             address.listed = False
             started = self._start(address)
             if started is not None:
@@ -84,18 +106,79 @@ class Starts:
             else:
                 self._look_at(address)
 
-    def _choose_few(self) -> int:
-        """Put first who shows best whether our network is back; return how many may be asked."""
-        ready, outage = self._registry.turns.ready, self._registry.outage
-        if not outage.may_ask(self._registry.turns.now_s):
-            return 0
+    @property
+    def _is_full(self) -> bool:
+        """Return whether no request can begin: each connection is in use, or workers are behind."""
+        registry, limits = self._registry, self._registry.limits
+        return registry.tokens_out >= limits.parallel or registry.under_way >= limits.under_way
+
+    def _all_ready(self) -> Iterator[AddressQueue]:
+        """Take out the ready addresses, in the order in which they became ready, while one may be
+        asked; those that wait for their first turn are among them."""
+        registry, turns = self._registry, self._registry.turns
+        most, fresh = len(turns.ready), ARRIVALS_A_TICK
+        rested_s = self._resumed_s + registry.pace.base_s(None)  # after the last gap
+        while not self._is_full:
+            number = registry.unloaded.next_number() if fresh else 0
+            first_s = math.inf
+            if number:
+                first_s = max(registry.first_due_s(number), rested_s)
+            if most and self._ready_since_s() <= first_s:
+                most -= 1
+                address = self._take_ready()
+            elif first_s <= turns.now_s:
+                fresh -= 1
+                address = registry.begin_first_turn(number)
+            elif most:
+                most -= 1
+                address = self._take_ready()
+            else:
+                return
+            if address is not None:
+                yield address
+
+    def _ready_since_s(self) -> float:
+        """Return since when the next ready address is ready."""
+        one = self._registry.turns.ready[0]
+        if isinstance(one, AddressQueue):
+            return one.not_before_s
+        due = self._registry.unloaded.due(one)
+        return 0.0 if due is None else due[0]
+
+    def _take_ready(self) -> AddressQueue | None:
+        """Take out the next ready address, and bring it into memory; None: it is not ready now."""
+        ready = self._registry.turns.ready
+        one = ready.popleft()
+        if isinstance(one, AddressQueue):
+            return one
+        address = self._registry.load(one)
+        if address is None or not address.listed:
+            return None
+        ready.pop()  # `load` offered it
+        return address
+
+    def _few(self) -> Iterator[AddressQueue]:
+        """Take out those that show best whether our network is back, where it is time to ask."""
+        registry, outage = self._registry, self._registry.outage
+        if not outage.may_ask(registry.turns.now_s):
+            return
+        ready = registry.turns.ready
+        for key in [one for one in islice(ready, LOOKED_AT) if isinstance(one, int)]:
+            registry.load(key)  # behind the others, if it is ready
+        loaded = [one for one in ready if isinstance(one, AddressQueue)]
+        while len(loaded) < ASKED and (number := registry.unloaded.next_number()):
+            address = registry.begin_first_turn(number)
+            if address is not None:
+                registry.turns.offer_address(address)
+                loaded += [address] if address.listed else []
         best = heapq.nsmallest(
-            ASKED, ready, key=lambda one: (not outage.is_witness(one.name), one.strikes)
+            ASKED, loaded, key=lambda one: (not outage.is_witness(one.name), one.strikes)
         )
         for address in best:
+            if self._is_full:
+                return
             ready.remove(address)
-        ready.extendleft(reversed(best))
-        return len(best)
+            yield address
 
     def _note_gap(self, tick: Tick) -> None:
         last, self._last = self._last, tick
@@ -113,6 +196,7 @@ class Starts:
     def _look_at(self, address: AddressQueue) -> None:
         self._registry.turns.offer_address(address)
         self._registry.forget_address_if_idle(address)
+        self._registry.may_unload(address)
 
     def _start(self, address: AddressQueue) -> Output | None:
         now = self._registry.turns.now_s
@@ -124,7 +208,7 @@ class Starts:
             address.end_burst()
             address.not_before_s = max(address.not_before_s, rested_s)
         if address.again is not None:
-            started = self._give(address, address.again) if address.placed else None
+            started = self._give(address, address.again)
             if started is not None:
                 return started
             address.end_burst()
@@ -135,8 +219,6 @@ class Starts:
             if self._registry.scope.units.of_host(rules.host):
                 self._registry.give_token(address, rules)
                 return "rules_due", rules
-        if not address.placed:
-            return None
         while address.turns.first is not None:
             host = address.turns.popleft()
             host.listed = False
@@ -161,7 +243,13 @@ class Starts:
                     rules_due = _ask_for_rules(address, host, job, lookup_ms)
                     registry.give_token(address, rules_due)
                     return "rules_due", rules_due
-                url = job.next_url(now, registry.ledger, registry.limits.window, registry.due_s)
+                url = job.next_url(
+                    now,
+                    registry.ledger,
+                    registry.limits.window,
+                    registry.due_s,
+                    registry.urls_at_once,
+                )
                 if url is not None and url.chain and job.is_under_way(url):
                     job.postpone(url, now + UNTIL_KEPT_S)
                 elif url is not None:

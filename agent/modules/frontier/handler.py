@@ -65,8 +65,7 @@ class CrawlState:
 
     jobs: int = 0  # placed and not finished
     addresses: int = 0
-    active: int = 0  # addresses that have one of the parallel places
-    in_flight: int = 0  # requests: tokens that are out
+    in_flight: int = 0  # requests, each to another address: tokens that are out
     under_way: int = 0  # pages fetched or being fetched, not kept yet
     backing_off: int = 0  # addresses that rest longer because of errors, 429, 503 or Retry-After
     backed_off: tuple[BackedOff, ...] = ()  # some of them
@@ -128,7 +127,6 @@ class Frontier:
         registry.limits = limits
         registry.pace.politeness = politeness
         self._rulings.politeness = politeness
-        registry.turns.parallel = limits.parallel
 
     def next_s(self, within_s: float) -> float:
         """Return when the next rest is over, as far as that is within so long; else `inf`."""
@@ -138,9 +136,8 @@ class Frontier:
         """Return what the status shows; costs the same however much there is."""
         registry = self._registry
         return CrawlState(
-            jobs=len(registry.jobs) + registry.dormant.jobs,
-            addresses=len(registry.addresses) + registry.dormant.addresses,
-            active=registry.turns.active,
+            jobs=len(registry.jobs) + registry.unloaded.jobs,
+            addresses=len(registry.addresses) + registry.unloaded.addresses,
             in_flight=registry.tokens_out,
             under_way=registry.under_way,
             backing_off=len(registry.backing_off),
@@ -164,6 +161,7 @@ class Frontier:
         self._starts.begin_tick(batch[-1])
         self._denials_left = DENIALS_A_TICK
         yield from self._finishing.finished()
+        self._registry.unload_resting()
         yield from self._starts.dispatch()
 
     @_then_begun
@@ -180,20 +178,21 @@ class Frontier:
                 continue
             if placed.lookup_ms is not None:
                 registry.note_lookup(placed.host, placed.lookup_ms)
-            if placed.job in registry.dormant:
-                if registry.dormant.is_at(placed.job, placed.address):
-                    registry.grow(job)
-                    continue
-                self._moving.wake(placed.job)
-            host = registry.hosts.get(placed.host)
+            if registry.unloaded.is_at(placed.job, placed.address):
+                registry.grow(job)
+                continue
+            host = registry.load_host(placed.host)
             if host is not None and host.address.name != placed.address and not host.leaves_to:
                 # Its address was forgotten by resolve, and found again elsewhere.
                 before = host.address.name
                 yield from self._moving.moved(Moved(placed.host, placed.address, before))
             if self._moving.is_expected(placed, job):
                 continue
-            is_held = placed.job in registry.jobs or placed.address in registry.addresses
-            if host is None and not is_held:
+            if (
+                host is None
+                and placed.job not in registry.jobs
+                and not registry.has(placed.address)
+            ):
                 registry.ledger.place_job(placed.job, placed.host, placed.address)
                 urls = registry.ledger.queued(placed.job)
                 registry.enter(placed.job, placed.address, urls, job.interval_ms or 0)
@@ -204,7 +203,7 @@ class Frontier:
     def _has_grown(self, queue: JobQueue) -> None:
         queue.has_more()
         self._registry.turns.offer_job(queue)
-        self._registry.turns.has_grown(queue.host.address)
+        self._registry.may_unload(queue.host.address)
 
     @_then_begun
     def handle_moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
@@ -226,7 +225,7 @@ class Frontier:
             for job in change.altered:
                 registry.alter(job)
             if change.last:
-                registry.dormant.forget_room()
+                registry.unloaded.forget_room()
             if change.begun:
                 registry.fresh.append(array("q", [job.number for job in change.begun]))
             registry.dirty.update((job.number, None) for job in change.woken)
@@ -241,7 +240,7 @@ class Frontier:
             self._registry.drop_job(queue)
             yield from self._moving.hand_over_if_quiet(queue.host)
         else:
-            self._registry.dormant.leave(job.number)
+            self._registry.drop_unloaded(job.number)
 
     def _end(self, job: Job, change: ListChanged) -> Iterator[Output]:
         # Of a job that is on its way between two addresses, who gets it says that it is closed.
@@ -253,7 +252,7 @@ class Frontier:
                 host.address.closing += (closed,)
             else:
                 yield "closed", closed
-        elif job.number in self._registry.dormant and job.number not in change.closed:
+        elif self._registry.has_unloaded(job.number) and job.number not in change.closed:
             yield "closed", UnitClosed(job.number, job.unit, host_of(job.unit))
         yield from self._drop(job)
 
@@ -281,6 +280,7 @@ class Frontier:
     def handle_rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
         """Apply the rules of hosts: their URLs may have turns."""
         for known in batch:
+            self._registry.load_host(known.host)
             self._rulings.known(known)
             yield from self._let_go(known.host)
 

@@ -51,16 +51,10 @@ class HostMoves:
         expected.jobs[job.number] = job
         return True
 
-    def wake(self, number: int) -> None:
-        """Take up the address at which a dormant job is thought to be."""
-        row = self._registry.ledger.job(number)
-        if row is not None and row.address:
-            self._registry.address(row.address)
-
     def moved(self, move: Moved) -> Iterator[Output]:
         """Take note of a move; what follows at once leaves."""
         here = self._registry.hosts.get(move.host)
-        if here is None and self._registry.dormant.any_at(move.before):
+        if here is None and self._registry.unloaded.any_at(move.before):
             self._registry.address(move.before)
             here = self._registry.hosts.get(move.host)
         to_us = bool(move.address) and self._partition.holds(move.address)

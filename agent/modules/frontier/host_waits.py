@@ -61,7 +61,10 @@ def waits(registry: Registry, limit: int) -> list[Wait]:
     """Return hosts that wait, the longest first, each once."""
     found: dict[str, Wait] = {}
     for due_s, sleeper in islice(registry.turns.sleepers(), LOOKED_AT):
-        one = _wait(registry, sleeper, due_s)
+        if isinstance(sleeper, int):
+            one = _wait_unloaded(registry, sleeper, due_s)
+        else:
+            one = _wait(registry, sleeper, due_s)
         if one is not None and one.host not in found:
             found[one.host] = one
             if len(found) == limit:
@@ -100,10 +103,31 @@ def _wait(registry: Registry, sleeper: Sleeper, due_s: float) -> Wait | None:
         case JobQueue():
             host = sleeper.host
             # While another unit or URL of its host has a turn, the host does not wait for this.
-            if not sleeper.wants_turn or host.listed or host.sleeping:
+            if not sleeper.wants_turn or host.listed or host.resting:
                 return None
             due_s = max(due_s, host.not_before_s, host.address.not_before_s)
             return Wait(host.name, host.address.name, due_s, WaitReason.RETRY, sleeper.trouble)
+
+
+def _wait_unloaded(registry: Registry, key: int, due_s: float) -> Wait | None:
+    """Return the wait of the host that is asked next at an address that is not in memory."""
+    address = registry.peek(key)
+    if address is None:
+        return None
+    waiting = [
+        (max(host.not_before_s, job.not_before_s), host, job)
+        for host in address.hosts.values()
+        for job in host.jobs.values()
+        if job.wants_turn
+    ]
+    if not waiting:
+        return None
+    at_s, host, job = min(waiting, key=lambda one: one[0])
+    due_s = max(due_s, at_s, address.not_before_s)
+    if job.not_before_s > max(host.not_before_s, address.not_before_s):
+        return Wait(host.name, address.name, due_s, WaitReason.RETRY, job.trouble)
+    reason, detail = _of_address(registry, address, host)
+    return Wait(host.name, address.name, due_s, reason, detail)
 
 
 def _asked_next(address: AddressQueue) -> Iterator[HostQueue]:

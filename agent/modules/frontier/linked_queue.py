@@ -1,7 +1,8 @@
 """A line of things that wait for a turn, through the things themselves.
 
 A `deque` takes 760 bytes even when it is empty, and a frontier has one for each host and each
-address. Here each thing knows who stands behind it, so it may stand in one line at a time.
+address. Here each thing knows who stands ahead of it and who behind it, so it may stand in one line
+at a time.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ __all__ = ["Line", "Waiter"]
 
 
 class Waiter(Protocol):
-    """Whoever can stand in a line. `behind` belongs to the line."""
+    """Whoever can stand in a line. `ahead` and `behind` belong to the line."""
 
+    ahead: Any
     behind: Any
 
 
@@ -41,7 +43,7 @@ class Line(Generic[W]):
 
     def append(self, one: W) -> None:
         """Append an item."""
-        one.behind = None
+        one.behind, one.ahead = None, self._last
         if self._last is None:
             self.first = one
         else:
@@ -53,11 +55,20 @@ class Line(Generic[W]):
         one = self.first
         if one is None:
             raise IndexError("the queue is empty")
-        self.first = one.behind
-        if self.first is None:
-            self._last = None
-        one.behind = None
+        self.remove(one)
         return one
+
+    def remove(self, one: W) -> None:
+        """Take an item out that is here, wherever it is."""
+        if one.ahead is None:
+            self.first = one.behind
+        else:
+            one.ahead.behind = one.behind
+        if one.behind is None:
+            self._last = one.ahead
+        else:
+            one.behind.ahead = one.ahead
+        one.behind = one.ahead = None
 
     def clear(self) -> None:
         """Send everybody away."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from agent.pipeline.ledger import LEVELS, Ledger, QueuedUrl
+from agent.pipeline.ledger import LEVEL_BITS, LEVELS, Ledger, QueuedUrl
 
 __all__ = ["Front"]
 
@@ -27,25 +27,57 @@ _FROM_THE_FIRST: Final = tuple(range(LEVELS))
 class Front:
     """Made when a job has its first turn: most jobs of a long list wait for that."""
 
-    __slots__ = ("_after", "_later", "_more", "_turn", "_windows", "under_way")
+    __slots__ = (
+        *("_after", "_apart", "_behind", "_due", "_later", "_more", "_windows"),
+        *("turn", "under_way"),
+    )
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        turn: int = 0,
+        more: int = _ALL,
+        after: Iterable[int] = (0,) * LEVELS,
+        due: Iterable[tuple[float, int]] = (),
+    ) -> None:
+        """Begin with nothing in memory, or with what `facts` told."""
+        self.turn = turn
+        self._due = sorted(due)  # a heap, too
+        self._apart = frozenset(position for _, position in self._due)  # in no window
         self.under_way: dict[str, QueuedUrl] = {}
+        self._behind = 0  # URLs that were put behind others, here only
         self._windows: list[deque[QueuedUrl] | None] = [None] * LEVELS
-        self._after = [0] * LEVELS  # positions up to which the windows were taken
-        self._more = _ALL  # levels that have more behind their windows, perhaps: a bit each
+        self._after = list(after)  # positions up to which the windows were taken
+        self._more = more  # levels that have more behind their windows, perhaps: a bit each
         self._later: list[tuple[float, int, QueuedUrl]] = []  # further attempts
-        self._turn = 0
 
     @property
     def waits(self) -> bool:
         """Return whether a URL waits, or perhaps does."""
-        return bool(self._more or self._later) or any(self._windows)
+        return bool(self._more or self._later or self._due) or any(self._windows)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Return whether more is known here than the ledger and `facts` say."""
+        return bool(self.under_way or self._behind)
 
     @property
     def later_s(self) -> float:
         """Return when the next further attempt is due; 0: there is none."""
-        return self._later[0][0] if self._later else 0.0
+        if self._later and self._due:
+            return min(self._later[0][0], self._due[0][0])
+        return self._later[0][0] if self._later else self._due[0][0] if self._due else 0.0
+
+    @property
+    def facts(self) -> tuple[int, int, tuple[int, ...], tuple[tuple[float, int], ...]]:
+        """Return what the ledger does not say: how many turns it had, which levels have more,
+        behind which positions, when URLs that wait may be tried, and their positions."""
+        more, after = self._more, self._after.copy()
+        for level, window in enumerate(self._windows):
+            if window:
+                more |= 1 << level
+                after[level] = window[0].position - 1
+        due = (*self._due, *((at_s, position) for at_s, position, _ in self._later))
+        return self.turn, more, tuple(after), due
 
     @property
     def held(self) -> int:
@@ -68,16 +100,25 @@ class Front:
         ledger: Ledger,
         window: int,
         due_s: Callable[[QueuedUrl], float],
+        at_once: int = 1 << 16,
     ) -> QueuedUrl | None:
-        """Take the next URL whose time has come, as `due_s` says; None: there is none now."""
+        """Take the next URL whose time has come, as `due_s` says; None: there is none now.
+
+        at_once: so many are read from the ledger at a time, and `window` are held at most.
+        """
+        while self._due and self._due[0][0] <= now_s:
+            at_s, position = heapq.heappop(self._due)
+            found = ledger.take(job, position - 1, 1, position >> LEVEL_BITS)
+            if found and found[0].position == position:
+                heapq.heappush(self._later, (at_s, position, found[0]))
         if self._later and self._later[0][0] <= now_s:
             return heapq.heappop(self._later)[2]
-        self._turn += 1
+        self.turn += 1
         windows = self._windows
         for level in self._levels():
             if not windows[level] and not self._more >> level & 1:
                 continue
-            while (url := self._from(job, level, ledger, window)) is not None:
+            while (url := self._from(job, level, ledger, window, at_once)) is not None:
                 later_s = due_s(url)
                 if later_s <= now_s:
                     if self._more and not any(self._windows):
@@ -93,6 +134,7 @@ class Front:
             window = self._windows[url.level] = deque()
         if last:
             window.append(url)
+            self._behind += 1
         else:
             window.appendleft(url)
 
@@ -101,28 +143,32 @@ class Front:
         heapq.heappush(self._later, (until_s, url.position, url))
 
     def _levels(self) -> tuple[int, ...]:
-        turn, rest = divmod(self._turn, TURNS_TO_OTHERS)
+        turn, rest = divmod(self.turn, TURNS_TO_OTHERS)
         if rest:
             return _FROM_THE_FIRST
         first = turn % LEVELS
         return _FROM_THE_FIRST[first:] + _FROM_THE_FIRST[:first]
 
-    def _from(self, job: int, level: int, ledger: Ledger, window: int) -> QueuedUrl | None:
+    def _from(
+        self, job: int, level: int, ledger: Ledger, window: int, at_once: int
+    ) -> QueuedUrl | None:
         urls = self._windows[level]
         if not urls:
-            urls = self._refilled(job, level, ledger, window)
+            urls = self._refilled(job, level, ledger, window, at_once)
             if urls is None:
                 return None
         url = urls.popleft()
         if not urls:
             self._windows[level] = None
+            if not any(self._windows):
+                self._behind = 0
         return url
 
     def _refilled(
-        self, job: int, level: int, ledger: Ledger, window: int
+        self, job: int, level: int, ledger: Ledger, window: int, at_once: int
     ) -> deque[QueuedUrl] | None:
         # Attempts that wait for their time are in memory too: they count.
-        room = window - len(self._later)
+        room = min(at_once, window - len(self._later) - len(self._due))
         if room <= 0 or not self._more >> level & 1:
             return None
         taken = ledger.take(job, self._after[level], room, level)
@@ -131,10 +177,14 @@ class Front:
         if not taken:
             return None
         self._after[level] = taken[-1].position
+        if self._apart:
+            taken = [url for url in taken if url.position not in self._apart]
+            if not taken:
+                return self._refilled(job, level, ledger, window, at_once)
         urls = self._windows[level] = deque(taken)
         return urls
 
     def _look_behind(self, queued: int) -> None:
         """Find out at once that nothing is left, so that no turn is taken for it."""
-        if queued <= len(self._later) + len(self.under_way):
+        if queued <= len(self._later) + len(self._due) + len(self.under_way):
             self._more = _NONE

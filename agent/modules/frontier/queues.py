@@ -45,8 +45,9 @@ class JobQueue:
     trouble: str = ""  # what a URL of it had as the end of its last attempt, if that was no page
     faults: int = 0  # of these, answers that are kept
     listed: bool = False
-    sleeping: bool = False
-    behind: Any = None  # in the host's ring
+    resting: Any = None  # what the wheel holds of it (`scheduler.Resting`)
+    ahead: Any = None  # in the host's ring
+    behind: Any = None
 
     @property
     def at_limit(self) -> bool:
@@ -93,12 +94,17 @@ class JobQueue:
         self.front.postpone(url, until_s)
 
     def next_url(
-        self, now_s: float, ledger: Ledger, window: int, due_s: Callable[[QueuedUrl], float]
+        self,
+        now_s: float,
+        ledger: Ledger,
+        window: int,
+        due_s: Callable[[QueuedUrl], float],
+        at_once: int,
     ) -> QueuedUrl | None:
         """Take the next URL whose time has come; None: there is none now."""
         if self.front is None:
             self.front = Front()
-        url = self.front.next_url(self.job.number, now_s, ledger, window, due_s)
+        url = self.front.next_url(self.job.number, now_s, ledger, window, due_s, at_once)
         if url is None:
             self.not_before_s = max(self.not_before_s, self.front.later_s)
         return url
@@ -126,8 +132,9 @@ class HostQueue:
     total_ms: float = 0.0
     leaves_to: str = ""  # the address it moves to
     listed: bool = False
-    sleeping: bool = False
-    behind: Any = None  # in the address's ring
+    resting: Any = None
+    ahead: Any = None  # in the address's ring
+    behind: Any = None
 
     @property
     def wants_turn(self) -> bool:
@@ -182,12 +189,10 @@ class AddressQueue:
     in_a_row: int = 0  # requests on the connection that is open
     again: HostQueue | None = None  # whose connection it is
     gap: int = -1  # the last gap after which it rested
-    placed: bool = False  # has one of the parallel places
-    waiting: int = 0  # for a place: with how many URLs
-    grown: int = 0  # news since then
     closing: tuple[UnitClosed, ...] = ()  # when the token is back
+    arriving: bool = False  # it is new, and its first rest begins with one of the next ticks
     listed: bool = False
-    sleeping: bool = False
+    resting: Any = None
 
     @property
     def wants_turn(self) -> bool:

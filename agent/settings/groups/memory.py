@@ -24,6 +24,12 @@ class MemorySettings:
         "how many hosts without work have their addresses in memory, 20 bytes each; no name server "
         "is asked again",
     )
+    addresses: int = setting(
+        4_000,
+        Range("addresses", 0, 1 << 24),
+        "how many addresses stay in memory between two requests, 4 KB each; of more there are "
+        "records of 0.3 KB, and each one is loaded for its turn",
+    )
     seen_url_filter: str = setting(
         "pairs",
         "name",

@@ -15,7 +15,8 @@ class NetworkSettings:
     parallel_hosts: int = setting(
         200,
         Range("hosts", 1, 10_000),
-        "how many hosts are fetched from at the same time; as in the original paper",
+        "how many requests are under way at the same time, each to another host; as in the "
+        "original paper",
     )
     bytes_per_s: int = setting(
         0, Range("bytes/s", 0), "how fast all fetches together may be; 0: no limit"

@@ -1,4 +1,4 @@
-"""Whose turn it is: intervals, rings, places, attempts and ends, seen through a whole crawl."""
+"""Whose turn it is: intervals, rings, connections, attempts, ends, seen through a whole crawl."""
 
 from __future__ import annotations
 
@@ -302,21 +302,49 @@ def test_a_burst_that_runs_dry_is_followed_by_its_rest() -> None:
     assert gaps(world)[turn - 1] >= 20
 
 
-def test_so_many_addresses_at_a_time() -> None:
-    """Only so many addresses are crawled at a time; the next one begins when one is done."""
-    units = [A, B, C]
-    world = world_of("a", "b", "c", pages=5, limits=replace(ANY_NAME, parallel=1))
+def test_so_many_requests_at_a_time() -> None:
+    """Only so many connections are open; who waits for one has it before those that had a turn."""
+    names = "abcdef"
+    units = [f"http://{name}.example:80/" for name in names]
+    world = world_of(*names, pages=3, limits=replace(ANY_NAME, parallel=2))
     spaced(world, *units)
     world.give_list([order(unit) for unit in units])
-    world.run()
-    hosts = [url[7] for _, _, url in world.started]
-    assert len(world.started) == 18
-    assert sorted(set("".join(hosts))) == ["a", "b", "c"]
-    assert all(len(set(hosts[index : index + 6])) == 1 for index in (0, 6, 12))
+    most = 0
+    while len(world.started) < 24 or world.fetcher.flights:
+        world.tick(5.0)
+        most = max(most, len(world.fetcher.flights))
+        while world.complete():
+            pass
+    assert most == 2
+    begun = [url[7] for _, _, url in world.started]
+    assert [sorted(begun[at : at + 6]) for at in (0, 6, 12, 18)] == [list(names)] * 4
+
+
+@pytest.mark.parametrize("in_memory", [0, 3, 1000])
+def test_every_host_has_its_first_page_in_time(in_memory: int) -> None:
+    """Within addresses / rate of its start, however much the others have to do."""
+    names = [f"h{number}" for number in range(40)]
+    limits = replace(ANY_NAME, parallel=2, addresses_in_memory=in_memory)
+    world = world_of(*names, pages=30, limits=limits)
+    spaced(world, *(f"http://{name}.example:80/" for name in names))
+    world.give_list([order(f"http://{name}.example:80/") for name in names])
+    first: dict[str, float] = {}
+    begin = world.clock.now_s
+    while len(first) < 40 and world.clock.now_s < begin + 500:
+        while world.complete():
+            pass
+        world.tick(1.0)
+        for at_s, _, url in world.started:
+            if not url.endswith("robots.txt"):
+                first.setdefault(url.split("/")[2], at_s)
+    # Two requests a second; each host asks for its robots.txt first, then rests.
+    assert len(first) == 40
+    assert max(first.values()) - begin <= 20 + 2 * max(40 / 2, 20) + 5
+    assert len(world.fetcher.flights) <= 2
 
 
 def test_the_longest_begin_first() -> None:
-    """Free places go to the addresses that will take longest."""
+    """Of addresses that are due at the same moment those have their turn that will take longest."""
     world = world_of("a", "b", "c", limits=replace(ANY_NAME, parallel=1))
     spaced(world, A, B, C)
     many = [order(f"http://b.example/s{number}") for number in range(9)]
@@ -338,19 +366,37 @@ def test_a_host_that_takes_long_by_its_own_interval_begins_first() -> None:
     assert starts(world, "b")[0] < starts(world, "a")[0]
 
 
-def test_a_long_rest_gives_its_place_away() -> None:
-    """An address that must rest for long does not keep others waiting."""
+def test_so_many_addresses_are_in_memory() -> None:
+    """Between two turns the others are records; those with a request or a page under way stay."""
+    names = [f"h{number}" for number in range(60)]
+    units = [f"http://{name}.example:80/" for name in names]
+    world = world_of(*names, pages=4, limits=replace(ANY_NAME, addresses_in_memory=7))
+    spaced(world, *units)
+    world.give_list([order(unit) for unit in units])
+    registry = world.crawl._frontiers[0]._registry
+    most = 0
+    while world.crawl.state().queued or world.crawl.state().in_flight:
+        while world.complete():
+            pass
+        world.tick(1.0)
+        world.tick(1.0)
+        with_work = sum(bool(one.hosts) for one in registry.addresses.values())
+        most = max(most, with_work - world.crawl.state().in_flight)
+    assert most <= 7
+    assert world.crawl.state().addresses <= 60
+    assert set(world.web) <= set(world.fetched())
+
+
+def test_a_long_rest_keeps_nobody_waiting() -> None:
+    """While an address must rest for long, all others are crawled to their ends."""
     world = world_of("a", "b", limits=replace(ANY_NAME, parallel=1))
     spaced(world, A, B)
-    world.web["http://a.example/p1"] = Page(status=503, retry_after_s=4000.0)
-    first = [order(f"http://a.example/s{number}") for number in range(5)]
-    world.give_list([order(A), order(B), *first])
+    world.web["http://a.example/"] = Page(status=503, retry_after_s=4000.0)
+    world.give_list([order(A), order(B)])
     world.run(step_s=2.0)
-    (rest,) = [gap for gap in gaps(world, "a") if gap == 4000.0][:1]
-    ends = starts(world, "a")[gaps(world, "a").index(rest) + 1]
-    assert starts(world)[0] == starts(world, "a")[0]
-    assert ends - 4000.0 < starts(world, "b")[0]
-    assert starts(world, "b")[-1] < ends
+    rest = gaps(world, "a").index(4000.0)
+    begin, end = starts(world, "a")[rest : rest + 2]
+    assert all(begin - 100 < at < end for at in starts(world, "b"))
 
 
 def test_fetching_waits_for_slow_workers() -> None:
@@ -401,14 +447,14 @@ def test_the_state_says_what_goes_on() -> None:
         world.complete()
         world.tick(1.0)
     state = world.crawl.state()
-    assert (state.jobs, state.addresses, state.active) == (2, 2, 2)
+    assert (state.jobs, state.addresses) == (2, 2)
     assert state.in_flight == len(world.fetcher.flights)
     assert state.queued >= 2
     world.run()
     for _ in range(60):
         world.tick(1.0)
     state = world.crawl.state()
-    assert (state.jobs, state.queued, state.active, state.in_flight) == (0, 0, 0, 0)
+    assert (state.jobs, state.queued, state.in_flight) == (0, 0, 0)
     assert (state.under_way, state.addresses) == (0, 0)
 
 

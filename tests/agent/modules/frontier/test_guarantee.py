@@ -98,15 +98,27 @@ class AnyOrder(RuleBasedStateMachine):
         seed=st.integers(0, 9999),
         burst=st.sampled_from([1, 3, 0]),
         times_last=st.sampled_from([0.0, 10.0]),
+        in_memory=st.sampled_from([0, 1, 5000]),
     )
-    def begin(self, two: bool, seed: int, burst: int, times_last: float) -> None:
+    def begin(
+        self,
+        two: bool,
+        seed: int,
+        burst: int,
+        times_last: float,
+        in_memory: int = 5000,
+        parallel: int = PARALLEL,
+        late_s: float = 0.0,
+    ) -> None:
+        self.late_s = late_s  # of each tick
+        self.limits = replace(LIMITS, addresses_in_memory=in_memory, parallel=parallel)
         self.partitions = TWO_OF_EACH if two else {}
         self.random = random.Random(seed)
         self.clock = FakeClock()
         self.judge = Judge(
             self.clock,
             INTERVAL_S,
-            PARALLEL,
+            parallel,
             {HOST_B: 45.0, UNITS[2]: 70.0},
             burst=burst,
             times_last=times_last,
@@ -150,7 +162,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.crawl = Crawl(
             ports,
             self.politeness(),
-            LIMITS,
+            self.limits,
             "PRS",
             lambda url: False,
             given_up=Excuses(self.judge),
@@ -161,7 +173,7 @@ class AnyOrder(RuleBasedStateMachine):
             CRAWL,
             self.crawl.make,
             partitions=self.partitions,
-            choose=self.random.randrange,
+            choose=random.Random(self.random.random()).randrange,
             capacity=4,
             batch=3,
         )
@@ -181,7 +193,7 @@ class AnyOrder(RuleBasedStateMachine):
         )
 
     def tick(self, seconds: float) -> None:
-        self.clock.now_s += seconds
+        self.clock.now_s += seconds + self.late_s
         self.runner.run_until_settled()
         fetching = self.permitted and not self.crawl.paused
         epoch_ms = self.clock.epoch_ms()
@@ -260,7 +272,7 @@ class AnyOrder(RuleBasedStateMachine):
         """The manager asks for another interval while the crawl goes on."""
         self.runner.run_until_settled()
         self.judge.retune(interval_s)
-        self.crawl.retune(self.politeness(), LIMITS, lambda url: False)
+        self.crawl.retune(self.politeness(), self.limits, lambda url: False)
 
     @rule(
         count=st.integers(1, 40),
@@ -286,13 +298,18 @@ class AnyOrder(RuleBasedStateMachine):
             return False
         match self.random.choice(doors):
             case "look up":
-                self.resolver.answer(self.random.randrange(len(self.resolver.waiting)))
+                self.resolver.answer(self.choose([host for host, _ in self.resolver.waiting]))
             case "page":
-                self.worker.answer(self.random.randrange(len(self.worker.waiting)))
+                pages = [page.url for page, _ in self.worker.waiting]
+                self.worker.answer(self.choose(pages))
             case _:
-                chosen = self.random.randrange(len(self.fetcher.flights))
+                chosen = self.choose([flight.request.url for flight in self.fetcher.flights])
                 self.fetcher.answer(chosen, None if outcome == "answered" else outcome)
         return True
+
+    def choose(self, names: list[str]) -> int:
+        """Choose one by its name, so that the choice is the same in whichever order they came."""
+        return names.index(self.random.choice(sorted(names)))
 
     @rule(count=st.integers(1, 5), outcome=st.sampled_from(ENDS))
     def some_is_done(self, count: int, outcome: Outcome) -> None:
@@ -423,9 +440,27 @@ def test_an_outage_amid_a_crawl_keeps_the_guarantee(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(16))
 def test_long_lives_keep_the_guarantee(seed: int) -> None:
     """The same with long lives of a busy agent: most short ones never come to a second page."""
+    live(seed, in_memory=(5000, 0, 1)[seed % 3]).teardown()
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(8), *(pytest.param(n, marks=pytest.mark.slow) for n in range(8, 70))]
+)
+def test_unloading_forgets_nothing(seed: int) -> None:
+    """Every request is the same, at the same moment, where each address is unloaded between two
+    turns, and where all stay in memory: over restarts, moves, lists, gaps and outages."""
+    unloading, loaded = live(seed, 0, 8, late_s=0.011), live(seed, 5000, 8, late_s=0.011)
+    assert sorted(unloading.judge.started) == sorted(loaded.judge.started)
+    for life in (unloading, loaded):
+        life.teardown()
+    assert sorted(unloading.judge.started) == sorted(loaded.judge.started)
+
+
+def live(seed: int, in_memory: int, parallel: int = PARALLEL, late_s: float = 0.0) -> AnyOrder:
+    """Lead a long life in which all happens that can."""
     choose = random.Random(seed)
     life = AnyOrder()
-    life.begin(two=bool(seed % 2), seed=seed, burst=(1, 3, 0)[seed % 3], times_last=10.0)
+    life.begin(seed % 2 > 0, seed, (1, 3, 0)[seed % 3], 10.0, in_memory, parallel, late_s)
     life.new_list(set(UNITS), set(), False)
     for _ in range(40):
         match choose.randrange(12):
@@ -457,4 +492,4 @@ def test_long_lives_keep_the_guarantee(seed: int) -> None:
                 life.permitted = True
                 seconds, asleep_s = choose.choice([1.0, 10.0, 20.0]), choose.choice([0.0, 61.0])
                 life.all_goes_well(choose.randint(1, 30), seconds, asleep_s)
-    life.teardown()
+    return life

@@ -88,7 +88,7 @@ class Pair:
     def wait_for_turn(self) -> list[Output]:
         """Let time pass until something has its turn."""
         for _ in range(10):
-            outputs = self.tick(20.0)
+            outputs = [(port, one) for port, one in self.tick(20.0) if port != "begun"]
             if outputs:
                 return outputs
         return []

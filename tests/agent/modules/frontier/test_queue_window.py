@@ -152,6 +152,7 @@ class Person:
 
     def __init__(self, name: int) -> None:
         self.name = name
+        self.ahead: object = None
         self.behind: object = None
 
 
