@@ -46,6 +46,20 @@ def test_choices_outlive_a_filter_and_a_sort(operator: Browser) -> None:
     assert "sort=-name" in operator.path
 
 
+def test_choices_are_in_a_list_as_soon_as_it_is_shown(operator: Browser) -> None:
+    """Also while htmx still works on it, as long as it may take on a busy machine."""
+    operator.go("/console/restart")
+    operator.script("htmx.config.defaultSettleDelay = 600_000")
+    operator.choose(RESTART, "yes")
+    operator.click("th a[href*='sort=-name']")
+    operator.wait_for("th[aria-sort='descending']")
+    assert operator.value(RESTART) == "yes"
+    operator.fill("form.filters input[name=q]", "osaka")
+    operator.wait_gone(RESTART)
+    operator.click("#choices button[type=submit]")
+    operator.wait_for(f"h1:has-text('Restart {KYOTO}?')")
+
+
 def test_all_that_is_shown_is_set_at_once(operator: Browser) -> None:
     """Each row that can take it; the others stay."""
     operator.go("/console/restart")

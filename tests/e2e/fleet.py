@@ -12,7 +12,7 @@ from typing import Any
 from simweb.launcher import SimulatedWeb
 from tests.e2e.commands import AskedManager
 from tests.e2e.name_server import Lent, running_name_server
-from tools.demo.system import Agent, wait_for
+from tools.demo.system import Agent, CommandError, wait_for
 
 __all__ = ["GAP_S", "Fleet", "running_fleet"]
 
@@ -91,7 +91,14 @@ class Fleet:
         return {host["key"]: host["owner"] for host in hosts}
 
     def all_called(self) -> bool:
-        """Return whether each agent has called the manager: before, no round can begin."""
+        """Return whether each agent has called the manager: before, no round can begin.
+
+        Raises CommandError where one has ended.
+        """
+        for agent in self.agents:
+            if not agent.program.running:
+                said = agent.program.log.read_text()[-2000:]
+                raise CommandError(f"agent {agent.name} ended: {said}")
         return all(agent["version"] for agent in self.manager.prsm("agents", "list"))
 
     def round(self) -> dict[str, Any]:
@@ -165,7 +172,8 @@ def running_fleet(
             )
             agent = Agent(folder / name, name, text).enrol(manager.url, token)
             if region in lying:
-                agent.program.words = [sys.executable, str(LIAR), "run", "--quiet"]
+                # -P: beside it lies a folder that is called `agent`, too.
+                agent.program.words = [sys.executable, "-P", str(LIAR), "run", "--quiet"]
             stack.callback(agent.stop)
             fleet.agents.append(agent.start())
         manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))

@@ -73,10 +73,7 @@ def test_a_manager_that_resolves_nothing(tmp_path: Path) -> None:
         assert f"{count} {NXDOMAIN}" in known
         assert "`prsm hosts resolve` looks up again" in known
         refused = said(fleet, "rounds", "start")
-        assert (
-            f"no host has an address, of {count} that are known; of them {count}: {NXDOMAIN}"
-            in refused
-        )
+        assert f"none of {count} known hosts has an address ({count} hosts: {NXDOMAIN})" in refused
         status = said(fleet, "status")
         assert re.search(rf"unresolved\s+{count} {re.escape(NXDOMAIN)}", status)
         assert f"! the manager has no address of {count} of {count} hosts" in status

@@ -93,7 +93,7 @@ def test_two_versions_serve_one_database(tmp_path: Path, postgres_server: Postgr
                 ):
                     assert time.monotonic() < give_up
                 assert len(json.loads(prsm(new.data, "reports", "--json"))) == 4
-                assert "still serves" in run(tmp_path, newer, config, "down", newest_schema())
+                assert "still serve; stop" in run(tmp_path, newer, config, "down", newest_schema())
             said = run(tmp_path, newer, config, "down", newest_schema())
             assert f"database {newest_schema()}" in said
             old.start()
