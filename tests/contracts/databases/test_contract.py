@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -182,11 +183,7 @@ def test_who_is_stopped_in_the_middle_of_a_write_holds_up_nobody(
     postgres_server: PostgresServer,
 ) -> None:
     """The server ends a write that asks nothing; it is undone, and who wakes hears of it."""
-    with postgres_server.new_database() as url:
-        stopped = subprocess.Popen(
-            [sys.executable, "-c", STOPPED, url], stderr=subprocess.PIPE, text=True
-        )
-        os.waitid(os.P_PID, stopped.pid, os.WSTOPPED | os.WNOWAIT)
+    with postgres_server.new_database() as url, one_that_stops(url) as stopped:
         database = Database(url)
         import_hosts(database, [(1, "h1.jp")], ADMIN, 1)
         stopped.send_signal(signal.SIGCONT)
@@ -196,6 +193,21 @@ def test_who_is_stopped_in_the_middle_of_a_write_holds_up_nobody(
         with database.read() as tx:
             assert agents.by_name(tx, "never") is None
         database.close()
+
+
+@contextmanager
+def one_that_stops(url: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a process, wait until it has stopped in the middle of a write, and end it whole."""
+    with subprocess.Popen(
+        [sys.executable, "-c", STOPPED, url], stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            seen = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            assert seen is not None
+            assert seen.si_code == os.CLD_STOPPED, process.communicate()[1]
+            yield process
+        finally:
+            process.kill()
 
 
 def test_a_write_that_gets_no_turn_is_told_to_come_back(
