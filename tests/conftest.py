@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 from collections.abc import Generator
 
 import pytest
@@ -26,6 +28,9 @@ settings.load_profile("others" if os.environ.get("PRSM_TESTS") == "all" else "sa
 
 _config: pytest.Config | None = None
 """Of the process that shows the run; None in the worker processes."""
+
+ALONE = "PRSM_TEST_ALONE"
+"""Set where a test that forks has the interpreter for itself."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -110,6 +115,24 @@ def _forbids(report: pytest.TestReport) -> str:
         return "PRSM_TESTS=all"
     lacks_program = NOT_INSTALLED in str(report.longrepr)
     return "CI=true" if lacks_program and os.environ.get("CI") == "true" else ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that forks in a new interpreter; it passes where it passes there."""
+    if pyfuncitem.get_closest_marker("forks") is None or ALONE in os.environ:
+        return None
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", pyfuncitem.nodeid]
+    outcome = subprocess.run(
+        command,
+        cwd=pyfuncitem.config.rootpath,
+        env=os.environ | {ALONE: "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert outcome.returncode == 0, outcome.stdout[-10_000:]
+    return True
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

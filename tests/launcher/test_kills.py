@@ -52,6 +52,7 @@ def killed_at(site: Site, count: int) -> bool:
     return os.WIFSIGNALED(status)
 
 
+@pytest.mark.forks
 @pytest.mark.parametrize(
     ("wish", "end"),
     [("0", "1.1"), pytest.param("'broken'", "1.0", marks=pytest.mark.slow)],
@@ -71,6 +72,7 @@ def test_killed_at_each_step(tmp_path: Path, centre: Centre, wish: str, end: str
     assert count > 25, "the moments were counted"
 
 
+@pytest.mark.forks
 def test_killed_again_and_again_it_comes_through(tmp_path: Path, centre: Centre) -> None:
     """One site, killed a step later each time."""
     centre.publish("1.1")

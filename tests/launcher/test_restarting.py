@@ -85,6 +85,7 @@ def killed_before_it_says(site: Site, line: str) -> None:
     assert os.WIFSIGNALED(status), f"it never said {line}"
 
 
+@pytest.mark.forks
 @pytest.mark.parametrize(
     ("wish", "text"),
     [("0", "sync: "), ("0", "start: "), ("0", "good: "), ("'no'", "back: "), ("'no'", "start: ")],

@@ -200,6 +200,7 @@ def quick(tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.forks
 @pytest.mark.timeout(280)
 def test_every_step_may_be_the_last(quick: Path) -> None:
     """Killed before each step in turn, the state agrees with itself and the work can be ended."""
