@@ -106,6 +106,15 @@ class Starts:
             else:
                 self._look_at(address)
 
+    def first_due_s(self) -> float:
+        """Return when the next address has its first turn; `inf`: none waits for its first."""
+        registry = self._registry
+        number = registry.unloaded.next_number()
+        if not number:
+            return math.inf
+        rested_s = self._resumed_s + registry.pace.base_s(None)  # after the last gap
+        return max(registry.first_due_s(number), rested_s)
+
     @property
     def _is_full(self) -> bool:
         """Return whether no request can begin: each connection is in use, or workers are behind."""
@@ -117,18 +126,14 @@ class Starts:
         asked; those that wait for their first turn are among them."""
         registry, turns = self._registry, self._registry.turns
         most, fresh = len(turns.ready), ARRIVALS_A_TICK
-        rested_s = self._resumed_s + registry.pace.base_s(None)  # after the last gap
         while not self._is_full:
-            number = registry.unloaded.next_number() if fresh else 0
-            first_s = math.inf
-            if number:
-                first_s = max(registry.first_due_s(number), rested_s)
+            first_s = self.first_due_s() if fresh else math.inf
             if most and self._ready_since_s() <= first_s:
                 most -= 1
                 address = self._take_ready()
             elif first_s <= turns.now_s:
                 fresh -= 1
-                address = registry.begin_first_turn(number)
+                address = registry.begin_first_turn(registry.unloaded.next_number())
             elif most:
                 most -= 1
                 address = self._take_ready()

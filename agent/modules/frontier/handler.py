@@ -130,7 +130,10 @@ class Frontier:
 
     def next_s(self, within_s: float) -> float:
         """Return when the next rest is over, as far as that is within so long; else `inf`."""
-        return self._registry.turns.next_s(within_s)
+        next_s, first_s = self._registry.turns.next_s(within_s), self._starts.first_due_s()
+        now_s = self._registry.turns.now_s
+        # One that is due already waits for a connection, and no tick brings that.
+        return min(next_s, first_s) if now_s < first_s <= now_s + within_s else next_s
 
     def state(self) -> CrawlState:
         """Return what the status shows; costs the same however much there is."""

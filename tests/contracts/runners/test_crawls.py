@@ -139,7 +139,7 @@ class Busy:
     async def run(self) -> None:
         world = self._world
         while True:
-            world.clock.now_s += 0.5
+            world.clock.now_s += 0.01  # a turn of the loop must not look as if it had stood still
             if world.resolver.waiting:
                 world.resolver.answer()
             if world.fetcher.flights:
