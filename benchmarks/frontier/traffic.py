@@ -115,8 +115,17 @@ class Traffic:
 
     def _turn(self) -> None:
         """Begin requests that may begin, end them, and take the found links."""
-        tick = Tick(self.now_s, int(self.now_s * 1000), fetching=True)
         found: list[Candidate] = []
+        for message in self._begin_requests():
+            if isinstance(message, RulesDue):
+                self._know_rules(message)
+            else:
+                self._end_page(message, found)
+        self._take_links(found)
+
+    def _begin_requests(self) -> list[Due | RulesDue]:
+        """Return the requests that begin now; names are looked up at once."""
+        tick = Tick(self.now_s, int(self.now_s * 1000), fetching=True)
         started = list(self.frontier.handle_tick([tick]))
         begun = [message for _, message in started if isinstance(message, HostBegun)]
         if begun:
@@ -125,17 +134,15 @@ class Traffic:
         while self.answers:
             answers, self.answers[:] = list(self.answers), []
             list(self.resolve.handle_answer(answers))
-        for _, message in started:
-            if isinstance(message, RulesDue):
-                self._know_rules(message)
-            elif isinstance(message, Due):
-                self._end_page(message, found)
-        if found:
-            placed = []
-            for _, new in self.dedup.handle_candidates(found):
-                assert isinstance(new, Candidate)
-                placed.append(Placed(new.job, new.host, address_of(new.job)))
-            list(self.frontier.handle_placed(placed))
+        return [message for _, message in started if isinstance(message, Due | RulesDue)]
+
+    def _take_links(self, found: list[Candidate]) -> None:
+        """Queue links that were not met before."""
+        placed = []
+        for _, new in self.dedup.handle_candidates(found) if found else ():
+            assert isinstance(new, Candidate)
+            placed.append(Placed(new.job, new.host, address_of(new.job)))
+        list(self.frontier.handle_placed(placed))
 
     def _know_rules(self, due: RulesDue) -> None:
         list(self.frontier.handle_ended([self._answer(due, 90)]))

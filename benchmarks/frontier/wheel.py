@@ -23,20 +23,14 @@ from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.rules_file import RulesFile
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.robots.robots import Robots
-from agent.pipeline.messages.hosts import HostBegun, Placed
-from agent.pipeline.messages.pages import Candidate, Processed
-from agent.pipeline.messages.requests import Denied, Due, Tick
+from agent.pipeline.messages.pages import Candidate
+from agent.pipeline.messages.requests import Denied, Due
 from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown
 from benchmarks.frontier.stage import fill, open_jobs, peak_rss_mb
 from benchmarks.frontier.traffic import (
-    _STORED,
     PAGE_LINKS,
     Traffic,
     _Clock,
-    address_of,
-    host_of_job,
-    job_of_page,
-    url_of_page,
 )
 from shared.archive.encode import SegmentInfo
 
@@ -86,27 +80,12 @@ class Wheel(Traffic):
                     list(self.frontier.handle_rules_known([known]))
             else:
                 self._end_page(due, found)
-        tick = Tick(self.now_s, int(self.now_s * 1000), fetching=True)
-        started = list(self.frontier.handle_tick([tick]))
-        begun = [message for _, message in started if isinstance(message, HostBegun)]
-        if begun:
-            list(self.resolve.handle_begun(begun))
-        list(self.resolve.handle_tick([tick]))
-        while self.answers:
-            answers, self.answers[:] = list(self.answers), []
-            list(self.resolve.handle_answer(answers))
-        for _, message in started:
+        for message in self._begin_requests():
             if isinstance(message, RulesDue):
                 self._begin(message)
-            elif isinstance(message, Due):
+            else:
                 self._check(message)
-        if found:
-            placed = [
-                Placed(new.job, new.host, address_of(new.job))
-                for _, new in self.dedup.handle_candidates(found)
-                if isinstance(new, Candidate)
-            ]
-            list(self.frontier.handle_placed(placed))
+        self._take_links(found)
 
     def _check(self, due: Due) -> None:
         for name, message in self.robots.handle_due([due]):
@@ -124,15 +103,6 @@ class Wheel(Traffic):
         self.first_request_s[job] = self.first_request_s[job] or self.now_s
         self.in_flight.append(due)
         self.turns += 1
-
-    def _end_page(self, due: Due, found: list[Candidate]) -> None:
-        list(self.frontier.handle_ended([self._answer(due, 9000)]))
-        page, self.next_page = self.next_page, self.next_page + 1
-        job = job_of_page(page, self.hosts)
-        found.append(Candidate(url_of_page(job, page), host_of_job(job), job, 2, 0, due.url))
-        kept = Processed(_STORED, due.url, due.host, due.address, due.job, is_rules=False)
-        list(self.frontier.handle_kept([kept]))
-        self.ended += 1
 
 
 def _job(due: Due | RulesDue) -> int:

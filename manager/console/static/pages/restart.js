@@ -88,7 +88,8 @@
   window.addEventListener("beforeunload", function (event) {
     if (chosen.size && !saving) event.preventDefault();
   });
-  // At once, so that no list without them is sent; and again: settling undoes attributes of what has an id.
+  // Restored twice: at the swap, so that a submit finds the choices, and after htmx has settled, which resets
+  // the attributes of elements with an id.
   document.addEventListener("htmx:afterSwap", restore);
   document.addEventListener("htmx:afterSettle", restore);
   restore();
