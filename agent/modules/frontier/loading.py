@@ -240,7 +240,7 @@ class Loading:
         job = self._registry.open_job(row.job.number)
         if job is not None and job.number not in self._registry.jobs:
             self._registry.turns.offer_job(
-                self._registry.add_job(job, self._registry.host(row.host, address))
+                self._registry.add_job(job, self._registry.host(row.host, address), row)
             )
 
     @property

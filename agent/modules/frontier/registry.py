@@ -107,9 +107,12 @@ class Registry:
             self.lookups_ms.pop(next(iter(self.lookups_ms)))
         self.lookups_ms[host] = took_ms
 
-    def add_job(self, job: Job, host: HostQueue) -> JobQueue:
-        """Take a job up, with the counters that the ledger has of it, and say where it is."""
-        row = self.ledger.job(job.number) or JobRow(job, host.name, "", 0, 0, 0, False)
+    def add_job(self, job: Job, host: HostQueue, row: JobRow | None = None) -> JobQueue:
+        """Take a job up, with the counters that the ledger has of it, and say where it is.
+
+        row: what the ledger has of it, where that was read already.
+        """
+        row = row or self.ledger.job(job.number) or JobRow(job, host.name, "", 0, 0, 0, False)
         if (row.host, row.address) != (host.name, host.address.name):
             self.ledger.place_job(job.number, host.name, host.address.name)
         queue = JobQueue(job, host, self.limit(job), row.pages, row.response_bytes)
