@@ -208,10 +208,12 @@ class Loading:
         return self.unloaded.since_s(number) + self._registry.pace.base_s(None)
 
     def add_fresh_jobs(self, address: AddressQueue) -> None:
-        """Bring the jobs of an address into memory that wait for its first turn."""
-        for row in self._registry.ledger.jobs_at(address.name):
-            if self.unloaded.leave(row.job.number):
-                self._add_fresh_job(row, address)
+        """Bring the jobs of an address into memory that wait for its first turn, as they came."""
+        at_it = self._registry.ledger.jobs_at(address.name)
+        rows = [row for row in at_it if row.job.number in self.unloaded]
+        for row in sorted(rows, key=lambda row: self.unloaded.since_s(row.job.number)):
+            self.unloaded.leave(row.job.number)
+            self._add_fresh_job(row, address)
 
     def _unload(self, address: AddressQueue) -> None:
         key = key_of(address.name)
