@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.modules.frontier.address_record import due_s, read, record_of
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
-from agent.modules.frontier.unloaded import Unloaded, key_of
+from agent.modules.frontier.unloaded import Head, Unloaded, key_of
 from agent.pipeline.ledger import JobRow, OpenJob
 from agent.pipeline.messages.jobs import Job
 
@@ -43,12 +43,10 @@ class Loading:
 
         name: what it must be, where that is known: two may have one key.
         """
-        record = self.unloaded.record(key)
-        if record is None:
+        head = self.unloaded.head(key)
+        if head is None or name not in ("", head.name):
             return None
-        address, numbers = read(record, self._registry.scope.jobs.numbered, self._registry.limit)
-        if name and address.name != name:
-            return None
+        address, numbers = self._read(key, head)
         self.unloaded.drop_record(key)
         for number in numbers:
             self.unloaded.leave(number)
@@ -75,12 +73,8 @@ class Loading:
 
     def peek(self, key: int) -> AddressQueue | None:
         """Return a copy of an unloaded address, for a look at it; None: it has no record."""
-        record = self.unloaded.record(key)
-        return (
-            None
-            if record is None
-            else read(record, self._registry.scope.jobs.numbered, self._registry.limit)[0]
-        )
+        head = self.unloaded.head(key)
+        return None if head is None else self._read(key, head)[0]
 
     def load_host(self, name: str) -> HostQueue | None:
         """Return a host, brought into memory with its address where it was unloaded."""
@@ -215,6 +209,11 @@ class Loading:
             self.unloaded.leave(row.job.number)
             self._add_fresh_job(row, address)
 
+    def _read(self, key: int, head: Head) -> tuple[AddressQueue, list[int]]:
+        record = self.unloaded.record(key)
+        assert record is not None
+        return read(head, record, self._registry.scope.jobs.numbered, self._registry.limit)
+
     def _unload(self, address: AddressQueue) -> None:
         key = key_of(address.name)
         if not address.hosts or self.unloaded.has(key):
@@ -222,7 +221,8 @@ class Loading:
         record = record_of(address, self._registry.dirty)
         if record is None:
             return
-        next_s, work, is_idle = due_s(address), self._registry.work_left(address), False
+        next_s, is_idle = due_s(address), False
+        head = Head(next_s, self._registry.work_left(address), address.strikes, address.name)
         del self._registry.addresses[address.name]
         numbers: list[int] = []
         for host in address.hosts.values():
@@ -234,7 +234,7 @@ class Loading:
                 _leave_wheel(queue)
             _leave_wheel(host)
         _leave_wheel(address)
-        self.unloaded.keep(key, numbers, (next_s, work), record, is_idle=is_idle)
+        self.unloaded.keep(key, numbers, head, record, is_idle=is_idle)
         if next_s < math.inf:
             self._registry.turns.let_rest(key, next_s)
 
