@@ -7,7 +7,6 @@ After a gap every address first rests for one full interval.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterator
 from itertools import islice
@@ -28,8 +27,8 @@ __all__ = ["Starts"]
 
 ARRIVALS_A_TICK: Final = 2000  # addresses: a list of a million comes at once, and costs 5 us each
 
-LOOKED_AT: Final = 500
-"""Ready addresses that are looked at, which of them shows best whether our network is back."""
+LOOKED_AT: Final = 5000
+"""Ready addresses of which those are chosen that show best whether our network is back: 6 ms."""
 
 UNTIL_KEPT_S: Final = 1.0
 """Seconds between two looks whether a page is stored to which a redirect leads back."""
@@ -79,8 +78,8 @@ class Starts:
         """Return by what sleepers have their turns: the moment, then the work that is left."""
         registry = self._registry
         if isinstance(sleeper, int):
-            at_s, work = registry.unloaded.due(sleeper) or (0.0, 0.0)
-            return math.ceil(at_s / STEP_S), -work
+            head = registry.unloaded.head(sleeper)
+            return (0, 0.0) if head is None else (math.ceil(head.due_s / STEP_S), -head.work)
         match sleeper:
             case JobQueue():
                 address = sleeper.host.address
@@ -113,7 +112,7 @@ class Starts:
         if not number:
             return math.inf
         rested_s = self._resumed_s + registry.pace.base_s(None)  # after the last gap
-        return max(registry.first_due_s(number), rested_s)
+        return max(registry.loading.first_due_s(number), rested_s)
 
     @property
     def _is_full(self) -> bool:
@@ -133,7 +132,7 @@ class Starts:
                 address = self._take_ready()
             elif first_s <= turns.now_s:
                 fresh -= 1
-                address = registry.begin_first_turn(registry.unloaded.next_number())
+                address = registry.loading.begin_first_turn(registry.unloaded.next_number())
             elif most:
                 most -= 1
                 address = self._take_ready()
@@ -147,19 +146,20 @@ class Starts:
         one = self._registry.turns.ready[0]
         if isinstance(one, AddressQueue):
             return one.not_before_s
-        due = self._registry.unloaded.due(one)
-        return 0.0 if due is None else due[0]
+        head = self._registry.unloaded.head(one)
+        return 0.0 if head is None else head.due_s
 
     def _take_ready(self) -> AddressQueue | None:
         """Take out the next ready address, and bring it into memory; None: it is not ready now."""
-        ready = self._registry.turns.ready
-        one = ready.popleft()
+        return self._load_ready(self._registry.turns.ready.popleft())
+
+    def _load_ready(self, one: AddressQueue | int) -> AddressQueue | None:
         if isinstance(one, AddressQueue):
             return one
-        address = self._registry.load(one)
+        address = self._registry.loading.load(one)
         if address is None or not address.listed:
             return None
-        ready.pop()  # `load` offered it
+        self._registry.turns.ready.pop()  # `load` offered it
         return address
 
     def _few(self) -> Iterator[AddressQueue]:
@@ -167,23 +167,33 @@ class Starts:
         registry, outage = self._registry, self._registry.outage
         if not outage.may_ask(registry.turns.now_s):
             return
-        ready = registry.turns.ready
-        for key in [one for one in islice(ready, LOOKED_AT) if isinstance(one, int)]:
-            registry.load(key)  # behind the others, if it is ready
-        loaded = [one for one in ready if isinstance(one, AddressQueue)]
-        while len(loaded) < ASKED and (number := registry.unloaded.next_number()):
-            address = registry.begin_first_turn(number)
+        asked = 0
+        for one in sorted(self._candidates(), key=self._evidence):
+            if asked == ASKED or self._is_full:
+                return
+            registry.turns.ready.remove(one)
+            address = self._load_ready(one)
+            if address is not None:
+                asked += 1
+                yield address
+
+    def _candidates(self) -> list[AddressQueue | int]:
+        """Return the first ready addresses; those before their first turn if others are too few."""
+        registry = self._registry
+        found = list(islice(registry.turns.ready, LOOKED_AT))
+        while len(found) < ASKED and (number := registry.unloaded.next_number()):
+            address = registry.loading.begin_first_turn(number)
             if address is not None:
                 registry.turns.offer_address(address)
-                loaded += [address] if address.listed else []
-        best = heapq.nsmallest(
-            ASKED, loaded, key=lambda one: (not outage.is_witness(one.name), one.strikes)
-        )
-        for address in best:
-            if self._is_full:
-                return
-            ready.remove(address)
-            yield address
+                found += [address] if address.listed else []
+        return found
+
+    def _evidence(self, one: AddressQueue | int) -> tuple[bool, float]:
+        """Return by what addresses are chosen to show that our network is back."""
+        known = one if isinstance(one, AddressQueue) else self._registry.unloaded.head(one)
+        if known is None:
+            return True, math.inf  # it was loaded meanwhile
+        return not self._registry.outage.is_witness(known.name), known.strikes
 
     def _note_gap(self, tick: Tick) -> None:
         last, self._last = self._last, tick
@@ -201,7 +211,7 @@ class Starts:
     def _look_at(self, address: AddressQueue) -> None:
         self._registry.turns.offer_address(address)
         self._registry.forget_address_if_idle(address)
-        self._registry.may_unload(address)
+        self._registry.loading.may_unload(address)
 
     def _start(self, address: AddressQueue) -> Output | None:
         now = self._registry.turns.now_s
@@ -253,7 +263,7 @@ class Starts:
                     registry.ledger,
                     registry.limits.window,
                     registry.due_s,
-                    registry.urls_at_once,
+                    registry.loading.urls_at_once,
                 )
                 if url is not None and url.chain and job.is_under_way(url):
                     job.postpone(url, now + UNTIL_KEPT_S)
