@@ -53,7 +53,7 @@ class ScopeRule:
     """One rule. line: its number in the list, from 1; 0: a default that was not written.
 
     text: a domain, `name` or `name:port`, a URL prefix, or an expression, by its kind.
-    depth, pages: limits of what it includes; None: those of each site.
+    depth, pages: limits for the URLs that it includes; None: those of each site.
     """
 
     line: int

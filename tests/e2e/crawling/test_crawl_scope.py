@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 PASSWORD = "correct horse battery"
 FROM_HERE = {"Sec-Fetch-Site": "same-origin"}
-WEB = {
+WEB: dict[str, Any] = {
     "hosts": 8, "regions": 2, "seeds": 8, "seed": 4, "pages_mean": 200, "pages_sigma": 0.2,
     "trouble_scale": 0,
 }  # fmt: skip
