@@ -107,14 +107,14 @@ def scope_of_crawl(db: Database) -> ScopeShown:
         return ScopeShown(0, "", str(EVERYTHING.default), "", "", None, outside, True)
     rules = _rules_of(row.rules)
     return ScopeShown(
-        row.id,
-        row.rules,
-        str(rules.default),
-        row.reason,
-        row.set_by,
-        row.set_ms,
-        outside,
-        row.applied_ms is not None,
+        version=row.id,
+        text=row.rules,
+        default=str(rules.default),
+        reason=row.reason,
+        set_by=row.set_by,
+        set_ms=row.set_ms,
+        outside=outside,
+        is_applied=row.applied_ms is not None,
     )
 
 
@@ -183,13 +183,13 @@ def try_scope(db: Database, text: str) -> ScopeTried:
     rule = rules.decide(url).rule
     host = url[: url.index("/", 8) + 1]
     return ScopeTried(
-        url,
-        rule.includes,
-        str(rule),
-        rule.line,
-        rule.depth,
-        rule.pages,
-        rules.decide_unit(host).is_inside,
+        url=url,
+        is_inside=rule.includes,
+        rule=str(rule),
+        line=rule.line,
+        depth=rule.depth,
+        pages=rule.pages,
+        is_host_inside=rules.decide_unit(host).is_inside,
     )
 
 

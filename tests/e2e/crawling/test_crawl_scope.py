@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 PASSWORD = "correct horse battery"
 FROM_HERE = {"Sec-Fetch-Site": "same-origin"}
 WEB: dict[str, Any] = {
-    "hosts": 8, "regions": 2, "seeds": 8, "seed": 4, "pages_mean": 200, "pages_sigma": 0.2,
+    "hosts": 8, "regions": 2, "seeds": 8, "seed": 4, "pages_mean": 80, "pages_sigma": 0.2,
     "trouble_scale": 0,
 }  # fmt: skip
 
@@ -75,5 +75,5 @@ def test_a_scope_that_is_narrowed_at_the_console_ends_the_rest(tmp_path: Path) -
         prsm(fleet.manager.data, "scope", "set", str(everything))
         assert fleet.manager.prsm("scope", "show")["outside"] == 0
         fleet.run_round("random", 400)
-        assert _outside(fleet) > stopped + 200
+        assert _outside(fleet) > stopped + 50
         fleet.check()
