@@ -9,6 +9,7 @@ from shared.messages import Message
 from shared.wire.sync import (
     CollectionOrder,
     Counters,
+    CrawlScope,
     FinishedUnit,
     HeldPermit,
     HostAddresses,
@@ -21,6 +22,7 @@ from shared.wire.sync_bounds import AgentState, CommandName
 
 __all__ = [
     "Action",
+    "ApplyScope",
     "ApplySettings",
     "DropHosts",
     "ForgetReported",
@@ -94,6 +96,13 @@ class RevokePermit:
 
 
 @frozen
+class ApplyScope:
+    """Go by another scope of the crawl from now on."""
+
+    scope: CrawlScope
+
+
+@frozen
 class ApplySettings:
     """Work under what the manager asks for, where it is stricter."""
 
@@ -137,6 +146,7 @@ Action = (
     TakeOrders
     | TakeList
     | PermitAction
+    | ApplyScope
     | ApplySettings
     | DropHosts
     | RunCommand

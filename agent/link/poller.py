@@ -22,6 +22,7 @@ from typing import Final
 from agent.errors import LinkError, RefusedError
 from agent.link.actions import (
     Action,
+    ApplyScope,
     ApplySettings,
     DropHosts,
     ForgetReported,
@@ -70,13 +71,14 @@ class ResumedLink:
     """State of the link that outlived the process before.
 
     has_orders: orders to send are on the disk; whether they still hold is asked at once.
-    settings: of the manager.
+    settings: of the manager. scope: version of the scope of the crawl.
     """
 
     list_held: ListNumber = field(default_factory=ListNumber)
     command_done: str = ""
     has_orders: bool = False
     settings: Settings = field(default_factory=Settings)
+    scope: int = 0
 
 
 @frozen
@@ -121,6 +123,7 @@ class Poller:
         self._command_done = resumed.command_done
         self._command_running = ""
         self._settings = resumed.settings
+        self._scope = resumed.scope
         self._message = ""
         self._orders: tuple[CollectionOrder, ...] | None = None if resumed.has_orders else ()
         self._items = MAX_ITEMS
@@ -169,6 +172,7 @@ class Poller:
             update_result=_sentence(view.update_result),
             update_message=sent_message(view.update_result),
             serving=view.serving,
+            scope_held=self._scope,
             withdrawn_held=view.withdrawn_held,
             renamed_settings=view.renamed[:MAX_RENAMED],
         )
@@ -191,6 +195,9 @@ class Poller:
         if answer.settings != self._settings:
             self._settings = answer.settings
             actions.append(ApplySettings(answer.settings))
+        if answer.scope is not None and answer.scope.version != self._scope:
+            self._scope = answer.scope.version
+            actions.append(ApplyScope(answer.scope))
         actions += self._permit(answer, asked)
         if (
             answer.generation != self.in_force.generation

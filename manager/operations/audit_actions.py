@@ -126,6 +126,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "round.start": (),
     "round.start-crawl": ("round.crawl",),
     "round.verify-predictions": ("round.verify",),
+    "scope.set": (),
     "segment.accept": (),
     "segment.adopt": (),
     "segment.download": ("segment.take",),

@@ -39,6 +39,7 @@ from shared.wire.sync_bounds import (
     MAX_REASONS,
     MAX_RENAMED,
     NAME_CHARS,
+    SCOPE_CHARS,
     SERVED_AT,
     SHORT_CHARS,
     UNIT_CHARS,
@@ -58,6 +59,7 @@ __all__ = [
     "Command",
     "CommandName",
     "Counters",
+    "CrawlScope",
     "DayHours",
     "EpochMs",
     "FinishedUnit",
@@ -278,6 +280,7 @@ class SyncRequest(_Message):
     update_message: Annotated[dict[str, Any], JsonObject()] | None = None  # as `state_message`
     serving: SegmentAddress | None = None
     renamed_settings: Annotated[tuple[RenamedSetting, ...], Items(MAX_RENAMED)] = ()
+    scope_held: Count | None = None  # version of the scope; 0: none yet; None: it knows no scope
     withdrawn_held: Count | None = None  # number of the newest withdrawal heard; None: cannot drop
 
 
@@ -314,6 +317,18 @@ class Settings(_Message):
     bytes_per_s: Annotated[int, Whole(1)] | None = None
     blocked: Annotated[tuple[ShortText, ...], Items(MAX_ITEMS)] | None = None  # RE2, on URLs
     sending: SendingLimits | None = None
+
+
+@frozen
+class CrawlScope(_Message):
+    """The scope of the whole crawl: rules as people write them (`shared.crawl_scope.rules`).
+
+    version: grows with each change, and is reported back as `scope_held`.
+    """
+
+    _: KW_ONLY
+    version: Count
+    text: Annotated[str, Text(SCOPE_CHARS)] = ""
 
 
 @frozen
@@ -379,6 +394,7 @@ class SyncAnswer(_Message):
     generation: Count  # not the one held: take M1
     permit: Permit | None = None  # None: no right to fetch
     settings: Settings = Settings()
+    scope: CrawlScope | None = None  # None: the one that is held is in force
     command: Command | None = None
     collection: Annotated[tuple[CollectionOrder, ...], Items(MAX_ORDERS)] = ()
     withdrawn: Annotated[tuple[UnitKey, ...], Items(MAX_ITEMS)] = ()  # hosts to delete here

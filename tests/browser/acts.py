@@ -175,6 +175,8 @@ _OF_ALERTS: Final = (
 )  # fmt: skip
 
 _OF_RULES: Final = (
+    Act("/scope", "/console/scope", "scope.set", "Agents receive the scope",
+        typed={"text": "exclude *.invalid", "reason": "no such domain"}, asks=True),
     Act("/fleet-rules/block", "/console/fleet-rules", "fleet.block", "1 line is new",
         typed={"text": "/never-ending/", "reason": "never ends"}),
     Act("/fleet-rules/unblock", "", "fleet.unblock", "The line is removed", row="/never-ending/",

@@ -14,6 +14,7 @@ from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
 from agent.link.actions import (
     Action,
+    ApplyScope,
     ApplySettings,
     DropHosts,
     ForgetReported,
@@ -61,6 +62,8 @@ class ManagerActions:
                     self.forget_reported(action)
                 case TakeList():
                     await self.lists.fetch()
+                case ApplyScope(scope):
+                    self._settings.apply_scope(scope)
                 case ApplySettings(settings):
                     self._settings.apply(settings)
                 case RunCommand():

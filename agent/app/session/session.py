@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,12 +19,14 @@ from agent.app.session.crawl_adapters import CrawlAdapters
 from agent.app.session.list_in_force import ListInForce
 from agent.app.startup.settings_mapping import blocked_by, crawl_limits, politeness
 from agent.modules.assemble import Crawl
+from agent.modules.limits import CrawlLimits
 from agent.modules.server_list.scope import Scope
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.ports import Clock
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from agent.settings import Settings
+from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
 
 __all__ = ["CrawlSession"]
 
@@ -45,14 +48,17 @@ class CrawlSession:
         may_send: Callable[[], bool],
         may_start: Callable[[], bool],
         fork_server: ForkServer | None = None,
+        scope_rules: ScopeRules = EVERYTHING,
     ) -> None:
         """Take up the crawl where its last commit left it.
 
         may_send: whether a request may be sent; may_start: whether one should be begun.
-        fork_server: forks page workers. Raises HomeError, DiskFullError, SettingError.
+        fork_server: forks page workers. scope_rules: scope of the whole crawl. Raises HomeError,
+        DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
         self.settings = settings
+        self._scope_rules = scope_rules
         self.adapters = adapters = CrawlAdapters(
             settings, folder, name, clock, may_send=may_send, fork_server=fork_server
         )
@@ -60,7 +66,7 @@ class CrawlSession:
         self.crawl = crawl = Crawl(
             adapters.ports(clock),
             politeness(settings),
-            crawl_limits(settings),
+            self._limits(),
             settings.robot.product_token,
             blocked,
             remarks=adapters.remarks,
@@ -105,9 +111,17 @@ class CrawlSession:
         """Apply other settings; requests under way end under the earlier ones."""
         self.settings = settings
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
-        self.crawl.retune(politeness(settings), crawl_limits(settings), blocked)
+        self.crawl.retune(politeness(settings), self._limits(), blocked)
         self.adapters.fetcher.limit_rate(settings.network.bytes_per_s)
         self.adapters.held.limit(settings.limits.body_memory_bytes)
+
+    def use_scope_rules(self, rules: ScopeRules) -> None:
+        """Go by another scope of the crawl; requests under way end under the earlier one."""
+        self._scope_rules = rules
+        self.retune(self.settings)
+
+    def _limits(self) -> CrawlLimits:
+        return replace(crawl_limits(self.settings), scope=self._scope_rules)
 
     def drop_pages(self) -> None:
         """Delete all pages that were collected here. Raises DiskFullError."""

@@ -15,6 +15,7 @@ from typing import Final
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.queues import JobQueue
 from agent.modules.frontier.registry import Registry
+from agent.modules.limits import OUTSIDE_SCOPE
 from agent.pipeline.handler import Output
 from agent.pipeline.messages.jobs import Job, UnitFinished
 from agent.pipeline.messages.robots import RulesDue
@@ -105,7 +106,8 @@ class JobCompletion:
         left = self._registry.ledger.queued(number)
         if not left and not queue.stopped:
             return self._no_page(queue) or COMPLETE
-        reason = queue.stopped or self._no_page(queue) or "page limit"
+        at_limit = "page limit" if queue.limit else OUTSIDE_SCOPE
+        reason = queue.stopped or self._no_page(queue) or at_limit
         if left:
             kind, _, why = reason.partition(": ")
             unit = queue.job.unit

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from agent.modules.counts import StopCounts
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.registry import Registry
 from agent.modules.frontier.scheduler import Sleeper
+from agent.modules.limits import OUTSIDE_SCOPE
 from agent.modules.outage import ASKED
 from agent.modules.timing_wheel import STEP_S
 from agent.pipeline.handler import Output
@@ -37,8 +39,9 @@ UNTIL_KEPT_S: Final = 1.0
 class Starts:
     """Begins requests."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, given_up: StopCounts) -> None:
         self._registry = registry
+        self._given_up = given_up
         self._fetching = False
         self._crowded = False
         self._gap = 0
@@ -265,6 +268,10 @@ class Starts:
                     registry.due_s,
                     registry.loading.urls_at_once,
                 )
+                if url is not None and not registry.limits.scope.decide(url.url).is_inside:
+                    # Queued under another scope; the turn is the next URL's.
+                    self._drop(job, url)
+                    continue
                 if url is not None and url.chain and job.is_under_way(url):
                     job.postpone(url, now + UNTIL_KEPT_S)
                 elif url is not None:
@@ -278,6 +285,12 @@ class Starts:
             self._end_turn(host, job)
             registry.turns.offer_job(job)
         return None
+
+    def _drop(self, job: JobQueue, url: QueuedUrl) -> None:
+        """Forget a URL that the scope of the crawl excludes now."""
+        self._registry.ledger.remove(job.job.number, url.position)
+        self._registry.dirty[job.job.number] = None
+        self._given_up.add(OUTSIDE_SCOPE, url.url)
 
     def _end_turn(self, host: HostQueue, job: JobQueue) -> None:
         host.turns.popleft()

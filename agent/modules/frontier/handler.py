@@ -94,7 +94,7 @@ class Frontier:
         self._partitions = partition.count
         limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
         self._registry = registry = Registry(scope, ledger, limits, Pace(politeness))
-        self._starts = Starts(registry)
+        self._starts = Starts(registry, given_up)
         self._rulings = Rulings(registry, politeness, remarks)
         self._endings = Endings(registry, given_up, self._rulings)
         self._finishing = JobCompletion(registry, given_up)
@@ -127,6 +127,7 @@ class Frontier:
         registry.limits = limits
         registry.pace.politeness = politeness
         self._rulings.politeness = politeness
+        registry.use_page_limits()
 
     def next_s(self, within_s: float) -> float:
         """Return when the next rest is over, as far as that is within so long; else `inf`."""

@@ -74,6 +74,15 @@ class Registry:
         if (before.interval_ms, before.share) != (job.interval_ms, job.share):
             self.slow(queue.host)
 
+    def use_page_limits(self) -> None:
+        """Apply other limits of pages to the jobs in memory; the others are read with theirs."""
+        for number, queue in self.jobs.items():
+            limit = self._limit(queue.job)
+            if limit != queue.limit:
+                queue.limit = limit
+                self.dirty[number] = None
+                self.turns.offer_job(queue)
+
     def open_job(self, number: int) -> Job | None:
         """Return a job that is in force and not finished, or None."""
         job = self.scope.jobs.numbered(number)
@@ -276,6 +285,9 @@ class Registry:
     def limit(self, job: Job) -> int:
         """Return how many pages of a job are fetched at most."""
         pages = self.limits.pages_per_host
+        if not self.limits.scope.is_empty:
+            rule = self.limits.scope.decide_unit(job.unit).rule
+            pages = min(pages, rule.pages or pages) if rule.includes else 0
         return min(job.max_pages, pages) if job.max_pages else pages
 
     def work_left(self, address: AddressQueue) -> float:

@@ -30,7 +30,7 @@ from manager.db.tables.clients import (
 from manager.db.tables.collection import collection_orders, collection_schedules, transfers
 from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, blocked_urls, clock, fleet_limits, join_tokens
-from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
+from manager.db.tables.hosts import crawl_scopes, host_addresses, hosts, start_pages, units
 from manager.db.tables.managers import (
     alert_silences,
     alerts_told,
@@ -95,6 +95,7 @@ __all__ = [
     "clock",
     "collection_orders",
     "collection_schedules",
+    "crawl_scopes",
     "directory_sums",
     "distance_model",
     "distances",

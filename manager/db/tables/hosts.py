@@ -18,7 +18,7 @@ from manager.db.tables.columns import (
     text,
 )
 
-__all__ = ["host_addresses", "hosts", "start_pages", "units"]
+__all__ = ["crawl_scopes", "host_addresses", "hosts", "start_pages", "units"]
 
 hosts: Final = sa.Table(
     "hosts",
@@ -81,6 +81,7 @@ units: Final = sa.Table(
     count("start_pages"),
     moment("merged_ms"),  # a directory that was a unit once, and is a part of `/` again
     moment("control_ms"),  # since when all agents probe it, to be compared
+    text("scope_rule"),  # the rule that excludes it from the scope of the crawl; empty: none does
     one_of("state", "new", "idle", "probing", "placed", "excluded"),
     sa.UniqueConstraint("host_id", "path"),
     # As lists of hosts are sorted, with all that is asked while millions are passed by.
@@ -88,6 +89,20 @@ units: Final = sa.Table(
     sa.Index("ix_units_volume", "volume_kb", "id", "path", "host_id"),
     sa.Index("ix_units_pages", "pages", "id", "path", "host_id"),
     partial_index("ix_units_pieces", "id", where="path <> '/'"),
+    partial_index("ix_units_outside", "id", where="scope_rule <> ''"),
+)
+
+# Versions of the scope of the crawl; the newest is in force.
+crawl_scopes: Final = sa.Table(
+    "crawl_scopes",
+    metadata,
+    identity(),
+    text("rules"),  # as people write them
+    text("reason"),
+    text("set_by"),
+    moment("set_ms", required=True),
+    count("applied_to"),  # units up to this number were opened or closed by it
+    moment("applied_ms"),  # NULL: some were not yet
 )
 
 start_pages: Final = sa.Table(

@@ -18,6 +18,7 @@ from typing import Any
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import crawl_scopes
 from manager.db.ownership import rights
 from manager.db.planning import probes
 from manager.db.releases import releases
@@ -43,7 +44,7 @@ from manager.operations.segments.sending_limits import limits_for_agent
 from manager.operations.segments.withdrawals import withdrawn_for
 from shared.frozen import frozen
 from shared.messages import Message
-from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
+from shared.wire.sync import Command, CrawlScope, Permit, SyncAnswer, SyncRequest
 from shared.wire.sync_json import message_of
 
 __all__ = ["Asked", "fleet_size", "sync_all"]
@@ -123,6 +124,7 @@ class _SyncAnswers:
         self._settings = settings_for(tx, None)
         last_tick_ms = tick_clock.last_tick(tx)
         self._last_tick_ms = now_ms if last_tick_ms is None else last_tick_ms
+        self._scope_version = crawl_scopes.version(tx)
         self._withdrawal = withdrawals.newest(tx)
         current = rounds.open_round(tx)
         self._round = current.number if current is not None else rounds.last_number(tx)
@@ -195,6 +197,7 @@ class _SyncAnswers:
             generation=row.generation,
             permit=permit,
             settings=replace(self._settings, sending=limits_for_agent(row)),
+            scope=self._scope_for(request),
             command=_command(row),
             collection=tuple(order_message(order) for order in orders),
             withdrawn=tuple(withdrawn),
@@ -202,6 +205,13 @@ class _SyncAnswers:
             message="" if permit is not None else str(_no_permit(row)),
         )
         return answer, changed
+
+    def _scope_for(self, request: SyncRequest) -> CrawlScope | None:
+        """Return the scope of the crawl for an agent that holds another version of it."""
+        if request.scope_held is None or request.scope_held == self._scope_version:
+            return None
+        row = crawl_scopes.scope_in_force(self._tx)
+        return CrawlScope(version=0) if row is None else CrawlScope(version=row.id, text=row.rules)
 
     def _poll_s(self, row: AgentRow, sequence: int, *, soon: bool) -> float:
         """Return when to call again: spread, so that a fleet that started together drifts apart."""

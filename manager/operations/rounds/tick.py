@@ -19,6 +19,7 @@ from manager.db.rounds import round_units, rounds
 from manager.operations.fleet.expiry import expire_permits, follow_clock, give_up_probes
 from manager.operations.fleet.give_back import give_back
 from manager.operations.fleet.takeover import take_over
+from manager.operations.hosts.crawl_scope import apply_scope
 from manager.operations.hosts.host_shares import end_backoffs, share_out
 from manager.operations.hosts.new_hosts import order_probes, place_probed
 from manager.operations.measurement.agent_verdicts import watch_agents
@@ -48,6 +49,7 @@ class TickOutcome:
     units_given_back: int
     rounds_scheduled: int
     collections_ordered: int
+    units_rescoped: int
     units_joined: int
     units_placed: int
     crawl_began: bool
@@ -84,6 +86,7 @@ def tick(
         units_given_back=give_back(db, now_ms, policy),
         rounds_scheduled=start_scheduled(db, now_ms, policy),
         collections_ordered=start_collections(db, now_ms),
+        units_rescoped=apply_scope(db, now_ms),
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),

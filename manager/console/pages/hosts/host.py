@@ -139,6 +139,9 @@ def _no_owner_reason(visit: Visit, detail: HostDetail) -> str:
     """Return why no agent may fetch a host now."""
     if detail.host.excluded_ms:
         return _("no agent: the host is excluded")
+    outside = next((unit.scope_rule for unit in detail.units if unit.scope_rule), "")
+    if outside:
+        return _("no agent: outside of the scope, by the rule %(rule)s", rule=outside)
     current = current_round(visit.db)
     if current is None:
         return _("no agent: no round is running")

@@ -78,6 +78,7 @@ CALLS = {
     "/alerts/end": "/alerts/silences/1/end",
     "/alerts/speak": "/alerts/quiet",
     "/alerts/test": "/alerts/test",
+    "/scope": "/scope",
     "/fleet-rules/block": "/fleet-rules/blocked",
     "/fleet-rules/unblock": "/fleet-rules/blocked/1/remove",
     "/fleet-rules/limits": "/fleet-rules/limits",
