@@ -1,6 +1,6 @@
 """Share of the source's world that is crawled in a day (seed 004, 3.1: "all in 24 hours").
 
-An address gives one turn of `burst` requests in each rest and answer, whoever asks: so agents help
+An address gives one turn of `burst` requests in each rest and answer. So more agents help
 only while connections are scarce, and pieces only where the host allows their rate together.
 """
 

@@ -1,6 +1,6 @@
 """End of the whole crawl by method, one thread and 200, planned by what probes of the run found.
 
-Everybody probes the largest hosts, a few agents each of the others; what nobody measured is
+All agents probe the largest hosts, a few agents each other host. Unmeasured distances are
 predicted, as the manager does. The true distances then say when the crawl ends, over the bound of
 the true world, and what it costs the network, over the least that any plan with that end costs
 (the dual of the linear program). Transfer only, as in the source: waiting is left out.
@@ -20,8 +20,8 @@ from manager.balancing.balancers import Options, make_plan
 from manager.balancing.cost import cost_matrix
 from manager.balancing.crawl_work import Work
 from manager.balancing.earliest_end import end_bound
+from manager.balancing.network_cost import cheapest_within
 from manager.balancing.problem import Problem, collapse
-from manager.balancing.timely_owners import cheapest_within
 from manager.balancing.work_duration import Capacity
 from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
 from manager.distance.nearest_agents import nearest_pairs

@@ -4,7 +4,7 @@
     2. owners that cost the network least among those that end within 2% of the best
     3. of those within 10% of that network cost the one with the fewest moves
 
-In step 2 each agent has room for as much work as its hours have until the end (`timely_owners`).
+In step 2 each agent has room for as much work as its hours have until the end (`network_cost`).
 A move must gain more than the error of the predictor: of the end of the crawl, or of the unit's own
 network cost; a plan moves at most so many units by choice, unless the end now is far from the best.
 Invariant: each atom has one owner that may have it; fixed ones stay.
@@ -22,8 +22,8 @@ from manager.balancing.arrays import NO_OWNER, FloatArray, IntArray
 from manager.balancing.bound import lower_bound
 from manager.balancing.crawl_work import TimeCosts
 from manager.balancing.low_churn import Churn, settle
+from manager.balancing.network_cost import cheapest_within, room_shares, shares_in_time
 from manager.balancing.problem import Atoms
-from manager.balancing.timely_owners import cheapest_within, room_shares, shares_in_time
 
 __all__ = ["Ended", "MoveRules", "end_bound", "end_soonest"]
 

@@ -8,7 +8,7 @@ suffice; it falls while addresses end. Where a turn takes a host to its end (bur
 start first, each on the first connection that is free.
 Invariant: no end is earlier than that of the longest address, the fair share of a connection, or
 the bytes at the agent's limit.
-What is left out: errors, retries, the seconds in which the agent is told of its list, and that all
+Left out: errors, retries, the seconds until the agent has its list, and that all
 addresses begin at once, which matters to crawls of a few turns on one or two connections.
 Source: ADR 198 (every host has turns), ADR 70 (rests of a split host), seed 004, 5.1.4.
 """
