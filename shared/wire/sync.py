@@ -235,6 +235,10 @@ class Capacity(_Message):
     # Between fetches of one address.
     interval_s: Annotated[float, Number(least=0, most=86_400)] = 20.0
     burst: Annotated[int, Whole(0, most=1000)] = 1  # fetches in a row; 0: no waiting
+    fast_interval_s: Annotated[float, Number(least=0, most=86_400)] = 10.0  # of fast hosts
+    fast_bytes_per_ms: Annotated[float, Number(least=0, most=1e9)] = 14.0  # fast, at first
+    # A rest is at least so many times as long as the last answer took.
+    delay_factor: Annotated[float, Number(least=0, most=1000)] = 10.0
     bytes_per_s: Count = 0  # of all fetches together; 0: no limit
     reserve_bytes: Count = 0  # of its disk, not to be filled
     # Of its machine, a core; 0: no limit.

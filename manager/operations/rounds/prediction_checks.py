@@ -40,7 +40,9 @@ def verify_predictions(
     if not current.probe or current.verified_ms is not None or current.method == DEAL:
         return False
     with db.read() as tx:
-        loaded = load_all(tx, members(tx), ["placed", "probing"], policy, on_predictions=True)
+        loaded = load_all(
+            tx, members(tx), ["placed", "probing"], policy, on_predictions=True, start_ms=now()
+        )
     pairs: list[tuple[int, int]] = []
     if loaded is not None and loaded.predicted.any():
         pairs = _wanted(loaded, draft_of(loaded))

@@ -179,6 +179,17 @@ class PolicySettings:
         "what share of the placed units a plan of the default method may move; a unit is fetched "
         "whole by its new agent; a tenth keeps the makespan within 4% of the bound",
     )
+    plan_by_transfer: bool = setting(
+        False,
+        "yes/no",
+        "whether the default method makes the greatest transfer cost of an agent small, as in the "
+        "original paper, and not the time until the whole crawl has ended",
+    )
+    plan_error: float = setting(
+        0.15,
+        Range("share", 0, 1),
+        "by what share predicted ends may be wrong; a plan moves no unit that gains less",
+    )
     max_address_age_s: float = setting(
         7.0 * DAY_S,
         Range("s", 60, 3650 * DAY_S),
