@@ -77,7 +77,7 @@ class Registry:
     def use_page_limits(self) -> None:
         """Apply other limits of pages to the jobs in memory; the others are read with theirs."""
         for number, queue in self.jobs.items():
-            limit = self._limit(queue.job)
+            limit = self.limit(queue.job)
             if limit != queue.limit:
                 queue.limit = limit
                 self.dirty[number] = None
