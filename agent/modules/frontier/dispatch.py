@@ -113,7 +113,7 @@ class Starts:
         if not number:
             return math.inf
         rested_s = self._resumed_s + registry.pace.base_s(None)  # after the last gap
-        return max(registry.first_due_s(number), rested_s)
+        return max(registry.loading.first_due_s(number), rested_s)
 
     @property
     def _is_full(self) -> bool:
@@ -133,7 +133,7 @@ class Starts:
                 address = self._take_ready()
             elif first_s <= turns.now_s:
                 fresh -= 1
-                address = registry.begin_first_turn(registry.unloaded.next_number())
+                address = registry.loading.begin_first_turn(registry.unloaded.next_number())
             elif most:
                 most -= 1
                 address = self._take_ready()
@@ -156,7 +156,7 @@ class Starts:
         one = ready.popleft()
         if isinstance(one, AddressQueue):
             return one
-        address = self._registry.load(one)
+        address = self._registry.loading.load(one)
         if address is None or not address.listed:
             return None
         ready.pop()  # `load` offered it
@@ -169,10 +169,10 @@ class Starts:
             return
         ready = registry.turns.ready
         for key in [one for one in islice(ready, LOOKED_AT) if isinstance(one, int)]:
-            registry.load(key)  # behind the others, if it is ready
+            registry.loading.load(key)  # behind the others, if it is ready
         loaded = [one for one in ready if isinstance(one, AddressQueue)]
         while len(loaded) < ASKED and (number := registry.unloaded.next_number()):
-            address = registry.begin_first_turn(number)
+            address = registry.loading.begin_first_turn(number)
             if address is not None:
                 registry.turns.offer_address(address)
                 loaded += [address] if address.listed else []
@@ -201,7 +201,7 @@ class Starts:
     def _look_at(self, address: AddressQueue) -> None:
         self._registry.turns.offer_address(address)
         self._registry.forget_address_if_idle(address)
-        self._registry.may_unload(address)
+        self._registry.loading.may_unload(address)
 
     def _start(self, address: AddressQueue) -> Output | None:
         now = self._registry.turns.now_s
@@ -253,7 +253,7 @@ class Starts:
                     registry.ledger,
                     registry.limits.window,
                     registry.due_s,
-                    registry.urls_at_once,
+                    registry.loading.urls_at_once,
                 )
                 if url is not None and url.chain and job.is_under_way(url):
                     job.postpone(url, now + UNTIL_KEPT_S)

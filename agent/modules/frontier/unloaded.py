@@ -14,6 +14,7 @@ Invariant: an address is unloaded with all of its jobs, or with none.
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass, field
 from struct import Struct
 from typing import Final
 
@@ -26,6 +27,15 @@ Due = tuple[float, float]
 """When an address has its turn, in seconds; how long what it has left to do takes, in seconds."""
 _DUE: Final = Struct("<dd")
 STALE: Final = 16  # addresses are counted again when a sixteenth of the jobs came, went or grew
+
+
+@dataclass(slots=True)
+class Changes:
+    """Changes of jobs while they were unloaded, by number."""
+
+    left: dict[int, None] = field(default_factory=dict)  # the list, before they were closed
+    grown: set[int] = field(default_factory=set)  # have more in their queues than before
+    altered: set[int] = field(default_factory=set)  # have another order
 
 
 class Unloaded:
@@ -44,6 +54,7 @@ class Unloaded:
         self._records: dict[int, bytes] = {}
         self._idle: set[int] = set()  # keys of addresses with a job of which nothing waits
         self.jobs = 0
+        self.changes = Changes()
 
     @property
     def addresses(self) -> int:
