@@ -16,12 +16,14 @@ from shared.wire.sync import (
     RenamedSetting,
     SegmentAddress,
     Settings,
+    SharedAddress,
 )
 from shared.wire.sync_bounds import AgentState, CommandName
 
 __all__ = [
     "Action",
     "ApplySettings",
+    "ChangeAddressRules",
     "DropHosts",
     "ForgetReported",
     "GrantPermit",
@@ -58,6 +60,7 @@ class View:
     update_result: Message | None = None
     serving: SegmentAddress | None = None
     withdrawn_held: int | None = None
+    shared_held: int | None = None
     renamed: tuple[RenamedSetting, ...] = ()
 
 
@@ -66,6 +69,15 @@ class DropHosts:
     """Delete what is here of hosts that were withdrawn; number: of the newest withdrawal told."""
 
     hosts: tuple[str, ...]
+    number: int
+
+
+@frozen
+class ChangeAddressRules:
+    """Put changed rules of shared addresses in force; start 0: those of before are void."""
+
+    changes: tuple[SharedAddress, ...]
+    start: int
     number: int
 
 
@@ -138,6 +150,7 @@ Action = (
     | TakeList
     | PermitAction
     | ApplySettings
+    | ChangeAddressRules
     | DropHosts
     | RunCommand
     | ShowMessage

@@ -23,6 +23,7 @@ from agent.errors import LinkError, RefusedError
 from agent.link.actions import (
     Action,
     ApplySettings,
+    ChangeAddressRules,
     DropHosts,
     ForgetReported,
     GrantPermit,
@@ -170,6 +171,7 @@ class Poller:
             update_message=sent_message(view.update_result),
             serving=view.serving,
             withdrawn_held=view.withdrawn_held,
+            shared_held=view.shared_held,
             renamed_settings=view.renamed[:MAX_RENAMED],
         )
         self._under_way = _UnderWay(request, now_s, self.in_force, view.rest_s)
@@ -209,6 +211,9 @@ class Poller:
         number = answer.withdrawn_number
         if number is not None and number != said.withdrawn_held:
             actions.append(DropHosts(answer.withdrawn, number))
+        heard = answer.shared_number
+        if heard is not None and (answer.shared or heard != said.shared_held):
+            actions.append(ChangeAddressRules(answer.shared, answer.shared_from or 0, heard))
         if answer.message != self._message:
             self._message = answer.message
             actions.append(ShowMessage(answer.message))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from agent.modules.frontier.gates import Gate
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.registry import Registry
 from agent.modules.frontier.scheduler import Sleeper
@@ -72,8 +73,19 @@ class Starts:
                     registry.forget_if_idle(sleeper)
                 case AddressQueue():
                     self._look_at(sleeper)
+                case Gate():
+                    turns.offer_gate(sleeper)
                 case _ if registry.unloaded.has(sleeper):
-                    turns.ready.append(sleeper)
+                    self._offer_unloaded(sleeper)
+
+    def _offer_unloaded(self, key: int) -> None:
+        """See to the turn of an address that is not in memory."""
+        turns, gate = self._registry.turns, self._registry.unloaded.gates.get(key)
+        if gate is None:
+            turns.ready.append(key)
+        else:
+            gate.ring.setdefault(key, None)
+            turns.offer_gate(gate)
 
     def _rank(self, sleeper: Sleeper | int) -> tuple[int, float]:
         """Return by what sleepers have their turns: the moment, then the work that is left."""
@@ -82,6 +94,8 @@ class Starts:
             at_s, work = registry.unloaded.due(sleeper) or (0.0, 0.0)
             return math.ceil(at_s / STEP_S), -work
         match sleeper:
+            case Gate():
+                return math.ceil(sleeper.not_before_s / STEP_S), 0.0
             case JobQueue():
                 address = sleeper.host.address
             case HostQueue():
@@ -101,10 +115,12 @@ class Starts:
         for address in ready:
             address.listed = False
             started = self._start(address)
+            if started is None:
+                self._look_at(address)
+            if address.gate is not None:
+                turns.offer_gate(address.gate)
             if started is not None:
                 yield started
-            else:
-                self._look_at(address)
 
     def first_due_s(self) -> float:
         """Return when the next address has its first turn; `inf`: none waits for its first."""
@@ -145,7 +161,7 @@ class Starts:
     def _ready_since_s(self) -> float:
         """Return since when the next ready address is ready."""
         one = self._registry.turns.ready[0]
-        if isinstance(one, AddressQueue):
+        if isinstance(one, AddressQueue | Gate):
             return one.not_before_s
         due = self._registry.unloaded.due(one)
         return 0.0 if due is None else due[0]
@@ -156,11 +172,29 @@ class Starts:
         one = ready.popleft()
         if isinstance(one, AddressQueue):
             return one
+        if isinstance(one, Gate):
+            return self._take_from(one)
         address = self._registry.loading.load(one)
         if address is None or not address.listed:
             return None
         ready.pop()  # `load` offered it
         return address
+
+    def _take_from(self, gate: Gate) -> AddressQueue | None:
+        """Take out the next clock at a gate, and bring it into memory; None: none is ready."""
+        gate.listed = False
+        while gate.ring and gate.not_before_s <= self._registry.turns.now_s:
+            key = next(iter(gate.ring))
+            address = gate.ring.pop(key) or self._registry.loading.load(key)
+            if address is None:
+                continue
+            gate.ring.pop(key, None)  # `load` offered it
+            if gate.rule is None:  # its address is one clock again
+                address.gate = None
+                self._registry.gates.forget(gate)
+            return address
+        self._registry.turns.offer_gate(gate)
+        return None
 
     def _few(self) -> Iterator[AddressQueue]:
         """Take out those that show best whether our network is back, where it is time to ask."""
@@ -170,20 +204,22 @@ class Starts:
         ready = registry.turns.ready
         for key in [one for one in islice(ready, LOOKED_AT) if isinstance(one, int)]:
             registry.loading.load(key)  # behind the others, if it is ready
-        loaded = [one for one in ready if isinstance(one, AddressQueue)]
+        loaded: list[AddressQueue | Gate] = [one for one in ready if not isinstance(one, int)]
         while len(loaded) < ASKED and (number := registry.unloaded.next_number()):
             address = registry.loading.begin_first_turn(number)
             if address is not None:
                 registry.turns.offer_address(address)
-                loaded += [address] if address.listed else []
+                loaded += [address] if address.listed and address.gate is None else []
         best = heapq.nsmallest(
-            ASKED, loaded, key=lambda one: (not outage.is_witness(one.name), one.strikes)
+            ASKED, loaded, key=lambda one: (not outage.is_witness(one.address), one.strikes)
         )
-        for address in best:
+        for one in best:
             if self._is_full:
                 return
-            ready.remove(address)
-            yield address
+            ready.remove(one)
+            taken = self._take_from(one) if isinstance(one, Gate) else one
+            if taken is not None:
+                yield taken
 
     def _note_gap(self, tick: Tick) -> None:
         last, self._last = self._last, tick
@@ -205,7 +241,10 @@ class Starts:
 
     def _start(self, address: AddressQueue) -> Output | None:
         now = self._registry.turns.now_s
+        gate = address.gate
         if not address.wants_turn:
+            return None
+        if gate is not None and (gate.waits_for or gate.not_before_s > now):
             return None
         if address.gap != self._gap:
             address.gap = self._gap
@@ -280,13 +319,14 @@ def _ask_for_rules(
     host.rules = "asked"
     return RulesDue(
         host.name,
-        address.name,
+        address.address,
         canonical(host.name) + "robots.txt",
         0,
         job.job.round,
         job.job.kind,
         lookup_ms,
         attempt=1 + host.rules_retries,
+        clock=address.name,
     )
 
 
@@ -295,7 +335,7 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
     return Due(
         url.url,
         host.name,
-        address.name,
+        address.address,
         order.number,
         url.depth,
         url.redirects,
@@ -305,4 +345,5 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
         order.kind,
         url.chain,
         url.link_kind,
+        address.name,
     )

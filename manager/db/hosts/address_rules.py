@@ -3,8 +3,8 @@
 Only addresses that are or were shared, or of which a person decided, have a row. A rule has the
 number of its last change; an agent says up to which number it has heard (`agents.shared_held`).
 Invariant: an agent is given rights of a host only with a seat at each of its shared addresses, and
-when it has heard that an address is shared no longer (`may_enter`). Who gets one is decided by
-`manager.operations.hosts.address_rules`.
+when it has heard that an address is shared no longer (`manager.db.ownership.address_seats`). Who
+gets one is decided by `manager.operations.hosts.address_rules`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ __all__ = [
     "holders_at",
     "hosts_at",
     "hosts_of_groups",
-    "may_enter",
     "newest_number",
     "of_addresses",
     "of_rule",
@@ -87,26 +86,6 @@ class SeatRow:
 
 
 _ANY_SHARED: Final = sa.select(sa.exists().where(address_rules.c.rule.in_(_SPLIT_RULES)))
-
-
-def may_enter(agent_id: int) -> sa.ColumnElement[bool]:
-    """Return the condition that an agent may be given a host, as far as its addresses go.
-
-    For queries over `hosts`.
-    """
-    seated = sa.exists().where(
-        address_seats.c.address == address_rules.c.address, address_seats.c.agent_id == agent_id
-    )
-    held = sa.select(agents.c.shared_held).where(agents.c.id == agent_id).scalar_subquery()
-    closed = sa.or_(
-        sa.and_(address_rules.c.rule.in_(_SPLIT_RULES), sa.not_(seated)),
-        sa.and_(address_rules.c.rule == "single", address_rules.c.number > held),
-    )
-    return ~sa.exists().where(
-        host_addresses.c.host_id == hosts.c.id,
-        address_rules.c.address == host_addresses.c.address,
-        closed,
-    )
 
 
 def any_shared(tx: Transaction) -> bool:

@@ -16,7 +16,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.hosts.address_rules import may_enter
+from manager.db.ownership.address_seats import may_enter
 from manager.db.tables import (
     agents,
     holdings,
