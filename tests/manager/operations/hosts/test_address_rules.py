@@ -24,9 +24,11 @@ from manager.db.engine import Database
 from manager.db.hosts import address_rules
 from manager.db.hosts.address_rules import AddressRule
 from manager.db.rounds import rounds
+from manager.operations.hosts.address_decisions import decide_address
 from manager.operations.hosts.address_rules import end_sharing
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.rounds.rounds import start_round
+from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, POLICY, World
 
 MOST = 4
@@ -146,6 +148,31 @@ def test_few_domains_again_are_one_clock(database: Database) -> None:
     world.sync("a")
     assert CDN not in world.agents["a"].shared
     assert len(set(groups(world, *sites(0, 1)))) == 1
+
+
+def test_a_person_decides_and_leaves_it_to_the_domains_again(database: Database) -> None:
+    """A server of two sites is shared, one of many is one clock; each is an audit row."""
+    world = World(database, SMALL)
+    world.hosts(*sites(1, 2), address=CDN)
+    world.hosts(*sites(3, 4, 5, 6, 7), address=OTHER)
+    decide_address(database, CDN, "shared", ADMIN, world.now_ms, SMALL)
+    assert len(set(groups(world, *sites(1, 2)))) == 2
+    found = decide_address(database, OTHER, "single", ADMIN, world.now_ms, SMALL)
+    assert (found.rule, found.reason, found.decided_by) == ("merging", "person", ADMIN.name)
+    assert len(set(groups(world, *sites(3, 4, 5, 6, 7)))) == 1
+    world.tick()
+    world.hosts(*sites(8), address=OTHER)
+    assert {rule.rule for rule in (rule_of(world, OTHER),) if rule} == {"single"}
+    assert decide_address(database, OTHER, "auto", ADMIN, world.now_ms, SMALL).rule == "shared"
+    assert len(set(groups(world, *sites(3, 4, 5, 6, 7, 8)))) == 6
+    decide_address(database, CDN, "auto", ADMIN, world.now_ms, SMALL)
+    world.wait(10)
+    world.tick()
+    world.tick()
+    assert {rule.rule for rule in (rule_of(world),) if rule} == {"single"}
+    for address, decision in (("nonsense", "shared"), (CDN, "maybe")):
+        with pytest.raises(FormatError):
+            decide_address(database, address, decision, ADMIN, world.now_ms, SMALL)
 
 
 def test_the_rates_of_a_small_number_of_agents_fit() -> None:
