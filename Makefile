@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-churn bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-churn bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-shared bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -126,6 +126,9 @@ bench-fetching: dev  ## what a page costs the process that fetches, without netw
 bench-frontier: dev  ## what a URL costs, by how many are known; every host at 20 s; memory and recovery; ARGS="--parts wheel"
 	@tools/test_packages.sh check
 	$(VENV)/python -m benchmarks.frontier $(ARGS)
+
+bench-shared: dev  ## sites behind addresses that many share, in fake time: hosts an hour, requests a second
+	$(VENV)/python -m benchmarks.shared_addresses $(ARGS)
 
 bench-hostile: dev  ## how much later good hosts are done among hostile ones
 	$(VENV)/python -m benchmarks.hostile $(ARGS)

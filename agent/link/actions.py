@@ -17,6 +17,7 @@ from shared.wire.sync import (
     RenamedSetting,
     SegmentAddress,
     Settings,
+    SharedAddress,
 )
 from shared.wire.sync_bounds import AgentState, CommandName
 
@@ -24,6 +25,7 @@ __all__ = [
     "Action",
     "ApplyScope",
     "ApplySettings",
+    "ChangeAddressRules",
     "DropHosts",
     "ForgetReported",
     "GrantPermit",
@@ -60,6 +62,7 @@ class View:
     update_result: Message | None = None
     serving: SegmentAddress | None = None
     withdrawn_held: int | None = None
+    shared_held: int | None = None
     renamed: tuple[RenamedSetting, ...] = ()
 
 
@@ -68,6 +71,15 @@ class DropHosts:
     """Delete what is here of hosts that were withdrawn; number: of the newest withdrawal told."""
 
     hosts: tuple[str, ...]
+    number: int
+
+
+@frozen
+class ChangeAddressRules:
+    """Put changed rules of shared addresses in force; start 0: those of before are void."""
+
+    changes: tuple[SharedAddress, ...]
+    start: int
     number: int
 
 
@@ -148,6 +160,7 @@ Action = (
     | PermitAction
     | ApplyScope
     | ApplySettings
+    | ChangeAddressRules
     | DropHosts
     | RunCommand
     | ShowMessage

@@ -24,6 +24,7 @@ from agent.link.actions import (
     Action,
     ApplyScope,
     ApplySettings,
+    ChangeAddressRules,
     DropHosts,
     ForgetReported,
     GrantPermit,
@@ -174,6 +175,7 @@ class Poller:
             serving=view.serving,
             scope_held=self._scope,
             withdrawn_held=view.withdrawn_held,
+            shared_held=view.shared_held,
             renamed_settings=view.renamed[:MAX_RENAMED],
         )
         self._under_way = _UnderWay(request, now_s, self.in_force, view.rest_s)
@@ -216,6 +218,9 @@ class Poller:
         number = answer.withdrawn_number
         if number is not None and number != said.withdrawn_held:
             actions.append(DropHosts(answer.withdrawn, number))
+        heard = answer.shared_number
+        if heard is not None and (answer.shared or heard != said.shared_held):
+            actions.append(ChangeAddressRules(answer.shared, answer.shared_from or 0, heard))
         if answer.message != self._message:
             self._message = answer.message
             actions.append(ShowMessage(answer.message))

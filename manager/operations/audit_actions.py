@@ -13,6 +13,7 @@ from typing import Final
 __all__ = ["ACTIONS", "current_action", "first_name", "label_code", "other_names"]
 
 ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "address.decide": (),
     "agent.change-key": ("agent.key",),
     "agent.clear-doubts": ("agent.believe",),
     "agent.clear-suspicion": ("agent.sound",),

@@ -74,6 +74,7 @@ __all__ = [
     "SegmentAddress",
     "SendingLimits",
     "Settings",
+    "SharedAddress",
     "StoppedUrls",
     "SyncAnswer",
     "SyncRequest",
@@ -286,6 +287,8 @@ class SyncRequest(_Message):
     renamed_settings: Annotated[tuple[RenamedSetting, ...], Items(MAX_RENAMED)] = ()
     scope_held: Count | None = None  # version of the scope; 0: none yet; None: it knows no scope
     withdrawn_held: Count | None = None  # number of the newest withdrawal heard; None: cannot drop
+    # Number of the newest change of address rules in force here; None: it knows no such rules.
+    shared_held: Count | None = None
 
 
 @frozen
@@ -387,6 +390,22 @@ class SegmentAddress(_Message):
 
 
 @frozen
+class SharedAddress(_Message):
+    """Rule of an address that many sites share.
+
+    Clocks count by registrable domain there, beside an interval for the whole address: that of the
+    agent over the square root of the domains, at least least_interval_ms, times the shares: the
+    agents that divide its rate. domains 0: it is shared no longer, and is one clock.
+    """
+
+    _: KW_ONLY
+    address: AddressText
+    domains: Count
+    shares: Annotated[int, Whole(1, COUNT_END)] = 1
+    least_interval_ms: Count = 0
+
+
+@frozen
 class SyncAnswer(_Message):
     """Answer of the manager to a sync."""
 
@@ -403,6 +422,11 @@ class SyncAnswer(_Message):
     collection: Annotated[tuple[CollectionOrder, ...], Items(MAX_ORDERS)] = ()
     withdrawn: Annotated[tuple[UnitKey, ...], Items(MAX_ITEMS)] = ()  # hosts to delete here
     withdrawn_number: Count | None = None  # to be said as `withdrawn_held` from now on
+    # Changes of address rules after shared_from (0: after none; all others are void), up to
+    # shared_number, which is to be said as `shared_held` once they are in force.
+    shared: Annotated[tuple[SharedAddress, ...], Items(MAX_ITEMS)] = ()
+    shared_from: Count | None = None
+    shared_number: Count | None = None
     message: ShortText = ""  # for the partner, to show
 
 

@@ -87,6 +87,7 @@ _OF_HOSTS: Final = (
         typed={"reason": REASON}, asks=True),
     Act("/host/include", "", "host.include", "is included again", "button.btn-primary", asks=True),
     Act("/host/resolve", "/console/host?host={host}", "host.resolve", "is looked up again"),
+    Act("/host/decide-address", "/console/host?host={host}", "address.decide", "is decided"),
     Act("/hosts/resolve", "/console/hosts", "host.resolve", "looked up again"),
     Act("/host/move", "/console/host?host={other}", "unit.move", "{alive}",
         chosen={"agent": "{alive}"}, typed={"reason": "it is next door"}, asks=True),

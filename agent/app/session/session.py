@@ -17,6 +17,7 @@ from agent.adapters.pages.fork_server import ForkServer
 from agent.adapters.pages.pool import WorkerPages
 from agent.app.session.crawl_adapters import CrawlAdapters
 from agent.app.session.list_in_force import ListInForce
+from agent.app.session.shared_rules import HeardRules, read_rules, write_rules
 from agent.app.startup.settings_mapping import blocked_by, crawl_limits, politeness
 from agent.modules.assemble import Crawl
 from agent.modules.limits import CrawlLimits
@@ -63,6 +64,7 @@ class CrawlSession:
             settings, folder, name, clock, may_send=may_send, fork_server=fork_server
         )
         self.ledger, self.reports = adapters.ledger, adapters.reports
+        heard = read_rules(folder)
         self.crawl = crawl = Crawl(
             adapters.ports(clock),
             politeness(settings),
@@ -70,7 +72,9 @@ class CrawlSession:
             settings.robot.product_token,
             blocked,
             remarks=adapters.remarks,
+            shared=heard.rules,
         )
+        self.heard_rules, self._rules_held = heard, heard.number
         self._folder = folder
         self._runner = runner = InProcessRunner(CRAWL, crawl.make)
         commit_s = settings.disk.commit_interval_s
@@ -79,6 +83,22 @@ class CrawlSession:
         self._stop = asyncio.Event()
         self._ended = asyncio.Event()
         self._failed = False
+
+    def take_rules(self, heard: HeardRules) -> None:
+        """Keep the rules of shared addresses, and let the next tick put them in force.
+
+        Raises DiskFullError: then nothing changes.
+        """
+        write_rules(self._folder, heard)
+        self.heard_rules = heard
+        self.crawl.set_shared(heard.rules)
+
+    @property
+    def shared_held(self) -> int:
+        """Return the number of the newest rules of shared addresses in force."""
+        if self.crawl.shared_in_force:
+            self._rules_held = self.heard_rules.number
+        return self._rules_held
 
     async def run(self) -> None:
         """Crawl until `halt`; then keep and commit all fetched pages.

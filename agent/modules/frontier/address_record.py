@@ -32,9 +32,11 @@ def record_of(address: AddressQueue, dirty: dict[int, None]) -> bytes | None:
 
     dirty: jobs that may be done, and have not been looked at.
     """
-    if address.holder is not None or address.listed or address.arriving or address.rules:
+    if address.holder is not None or address.arriving or address.rules:
         return None
-    if address.again is not None or address.closing:
+    if address.again is not None or address.closing or address.leaving is not None:
+        return None
+    if address.listed and address.gate is None:
         return None
     for host in address.hosts.values():
         if host.rules == "asked" or host.leaves_to or not host.jobs:

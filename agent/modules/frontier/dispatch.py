@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final
 
 from agent.modules.counts import StopCounts
+from agent.modules.frontier.gates import Gate
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.registry import Registry
 from agent.modules.frontier.scheduler import Sleeper
@@ -23,6 +24,7 @@ from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.requests import Due, Tick
 from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.shared_addresses import address_of
 from shared.urls import canonical
 
 __all__ = ["Starts"]
@@ -74,8 +76,19 @@ class Starts:
                     registry.forget_if_idle(sleeper)
                 case AddressQueue():
                     self._look_at(sleeper)
+                case Gate():
+                    turns.offer_gate(sleeper)
                 case _ if registry.unloaded.has(sleeper):
-                    turns.ready.append(sleeper)
+                    self._offer_unloaded(sleeper)
+
+    def _offer_unloaded(self, key: int) -> None:
+        """See to the turn of an address that is not in memory."""
+        turns, gate = self._registry.turns, self._registry.unloaded.gates.get(key)
+        if gate is None:
+            turns.ready.append(key)
+        else:
+            gate.ring.setdefault(key, None)
+            turns.offer_gate(gate)
 
     def _rank(self, sleeper: Sleeper | int) -> tuple[int, float]:
         """Return by what sleepers have their turns: the moment, then the work that is left."""
@@ -84,6 +97,8 @@ class Starts:
             head = registry.unloaded.head(sleeper)
             return (0, 0.0) if head is None else (math.ceil(head.due_s / STEP_S), -head.work)
         match sleeper:
+            case Gate():
+                return math.ceil(sleeper.not_before_s / STEP_S), 0.0
             case JobQueue():
                 address = sleeper.host.address
             case HostQueue():
@@ -103,10 +118,12 @@ class Starts:
         for address in ready:
             address.listed = False
             started = self._start(address)
+            if started is None:
+                self._look_at(address)
+            if address.gate is not None:
+                turns.offer_gate(address.gate)
             if started is not None:
                 yield started
-            else:
-                self._look_at(address)
 
     def first_due_s(self) -> float:
         """Return when the next address has its first turn; `inf`: none waits for its first."""
@@ -147,7 +164,7 @@ class Starts:
     def _ready_since_s(self) -> float:
         """Return since when the next ready address is ready."""
         one = self._registry.turns.ready[0]
-        if isinstance(one, AddressQueue):
+        if isinstance(one, AddressQueue | Gate):
             return one.not_before_s
         head = self._registry.unloaded.head(one)
         return 0.0 if head is None else head.due_s
@@ -156,14 +173,32 @@ class Starts:
         """Take out the next ready address, and bring it into memory; None: it is not ready now."""
         return self._load_ready(self._registry.turns.ready.popleft())
 
-    def _load_ready(self, one: AddressQueue | int) -> AddressQueue | None:
+    def _load_ready(self, one: AddressQueue | Gate | int) -> AddressQueue | None:
         if isinstance(one, AddressQueue):
             return one
+        if isinstance(one, Gate):
+            return self._take_from(one)
         address = self._registry.loading.load(one)
         if address is None or not address.listed:
             return None
         self._registry.turns.ready.pop()  # `load` offered it
         return address
+
+    def _take_from(self, gate: Gate) -> AddressQueue | None:
+        """Take out the next clock at a gate, and bring it into memory; None: none is ready."""
+        gate.listed = False
+        while gate.ring and gate.not_before_s <= self._registry.turns.now_s:
+            key = next(iter(gate.ring))
+            address = gate.ring.pop(key) or self._registry.loading.load(key)
+            if address is None:
+                continue
+            gate.ring.pop(key, None)  # `load` offered it
+            if gate.rule is None:  # its address is one clock again
+                address.gate = None
+                self._registry.gates.forget(gate)
+            return address
+        self._registry.turns.offer_gate(gate)
+        return None
 
     def _few(self) -> Iterator[AddressQueue]:
         """Take out those that show best whether our network is back, where it is time to ask."""
@@ -180,7 +215,7 @@ class Starts:
                 asked += 1
                 yield address
 
-    def _candidates(self) -> list[AddressQueue | int]:
+    def _candidates(self) -> list[AddressQueue | Gate | int]:
         """Return the first ready addresses; those before their first turn if others are too few."""
         registry = self._registry
         found = list(islice(registry.turns.ready, LOOKED_AT))
@@ -188,15 +223,18 @@ class Starts:
             address = registry.loading.begin_first_turn(number)
             if address is not None:
                 registry.turns.offer_address(address)
-                found += [address] if address.listed else []
+                found += [address] if address.listed and address.gate is None else []
         return found
 
-    def _evidence(self, one: AddressQueue | int) -> tuple[bool, float]:
+    def _evidence(self, one: AddressQueue | Gate | int) -> tuple[bool, float]:
         """Return by what addresses are chosen to show that our network is back."""
-        known = one if isinstance(one, AddressQueue) else self._registry.unloaded.head(one)
-        if known is None:
+        outage = self._registry.outage
+        if not isinstance(one, int):
+            return not outage.is_witness(one.address), one.strikes
+        head = self._registry.unloaded.head(one)
+        if head is None:
             return True, math.inf  # it was loaded meanwhile
-        return not self._registry.outage.is_witness(known.name), known.strikes
+        return not outage.is_witness(address_of(head.name)), head.strikes
 
     def _note_gap(self, tick: Tick) -> None:
         last, self._last = self._last, tick
@@ -218,7 +256,10 @@ class Starts:
 
     def _start(self, address: AddressQueue) -> Output | None:
         now = self._registry.turns.now_s
+        gate = address.gate
         if not address.wants_turn:
+            return None
+        if gate is not None and (gate.waits_for or gate.not_before_s > now):
             return None
         if address.gap != self._gap:
             address.gap = self._gap
@@ -303,13 +344,14 @@ def _ask_for_rules(
     host.rules = "asked"
     return RulesDue(
         host.name,
-        address.name,
+        address.address,
         canonical(host.name) + "robots.txt",
         0,
         job.job.round,
         job.job.kind,
         lookup_ms,
         attempt=1 + host.rules_retries,
+        clock=address.name,
     )
 
 
@@ -318,7 +360,7 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
     return Due(
         url.url,
         host.name,
-        address.name,
+        address.address,
         order.number,
         url.depth,
         url.redirects,
@@ -328,4 +370,5 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
         order.kind,
         url.chain,
         url.link_kind,
+        address.name,
     )

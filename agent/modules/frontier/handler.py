@@ -21,9 +21,10 @@ from agent.modules.frontier.dispatch import Starts
 from agent.modules.frontier.host_move import HostMoves
 from agent.modules.frontier.host_waits import Wait, waits
 from agent.modules.frontier.queues import JobQueue
-from agent.modules.frontier.registry import Registry
+from agent.modules.frontier.registry import NO_RULES, Registry
 from agent.modules.frontier.request_end import NO_CONNECTION, Endings
 from agent.modules.frontier.robots_effects import Rulings
+from agent.modules.frontier.rule_changes import RuleChanges
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.scope import Scope
 from agent.pipeline.handler import Input, Inputs, Output
@@ -34,6 +35,7 @@ from agent.pipeline.messages.pages import Processed
 from agent.pipeline.messages.requests import Denied, FetchAnswer, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesKnown, RulesRedirected
 from agent.pipeline.partition import Partition
+from agent.pipeline.shared_addresses import SharedRules
 from shared.messages import Message
 from shared.urls import host_of
 
@@ -89,16 +91,18 @@ class Frontier:
         partition: Partition,
         given_up: StopCounts,
         remarks: StopCounts,
+        shared: SharedRules = NO_RULES,
     ) -> None:
         """Take up the unfinished jobs of the ledger whose addresses this partition holds."""
         self._partitions = partition.count
         limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
-        self._registry = registry = Registry(scope, ledger, limits, Pace(politeness))
+        self._registry = registry = Registry(scope, ledger, limits, Pace(politeness), shared)
         self._starts = Starts(registry, given_up)
         self._rulings = Rulings(registry, politeness, remarks)
         self._endings = Endings(registry, given_up, self._rulings)
         self._finishing = JobCompletion(registry, given_up)
         self._moving = HostMoves(registry, partition)
+        self._rule_changes = RuleChanges(registry, self._moving, partition)
         self._denials_left = DENIALS_A_TICK
         ours = ledger.open_jobs()
         if partition.count > 1:
@@ -129,6 +133,15 @@ class Frontier:
         self._rulings.politeness = politeness
         registry.use_page_limits()
 
+    def set_shared(self, shared: SharedRules) -> None:
+        """Take new rules of shared addresses; the next tick puts them in force."""
+        self._rule_changes.wanted = shared
+
+    @property
+    def shared(self) -> SharedRules:
+        """Return the rules of shared addresses in force."""
+        return self._registry.gates.rules
+
     def next_s(self, within_s: float) -> float:
         """Return when the next rest is over, as far as that is within so long; else `inf`."""
         next_s, first_s = self._registry.turns.next_s(within_s), self._starts.first_due_s()
@@ -156,7 +169,7 @@ class Frontier:
     def _report_begun(self) -> Iterator[Output]:
         for host in self._registry.begun:
             if host.jobs:
-                yield "begun", HostBegun(host.name, host.address.name, tuple(host.jobs))
+                yield "begun", HostBegun(host.name, host.address.address, tuple(host.jobs))
         self._registry.begun.clear()
 
     @_then_begun
@@ -164,6 +177,7 @@ class Frontier:
         """Finish jobs of which nothing is left, and begin the requests whose turn it is."""
         self._starts.begin_tick(batch[-1])
         self._denials_left = DENIALS_A_TICK
+        yield from self._rule_changes.apply()
         yield from self._finishing.finished()
         self._registry.loading.unload_resting()
         yield from self._starts.dispatch()
@@ -172,7 +186,9 @@ class Frontier:
     def handle_placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
         """Take in jobs whose hosts have an address, or more in their queues."""
         registry = self._registry
-        for placed in batch:
+        for one in batch:
+            clock = registry.gates.clock(one.address, one.host)
+            placed = one if clock == one.address else replace(one, address=clock)
             known = registry.jobs.get(placed.job)
             if known is not None and known.is_at(placed.host, placed.address):
                 self._has_grown(known)  # nearly always
@@ -212,14 +228,24 @@ class Frontier:
     @_then_begun
     def handle_moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
         """Move hosts to other addresses."""
+        clock = self._registry.gates.clock
         for move in batch:
-            yield from self._moving.moved(move)
+            yield from self._moving.moved(
+                replace(
+                    move,
+                    address=clock(move.address, move.host),
+                    before=clock(move.before, move.host),
+                )
+            )
 
     @_then_begun
     def handle_handed(self, batch: Sequence[HandedOver]) -> Iterator[Output]:
         """Take over hosts that have left their old addresses."""
+        clock = self._registry.gates.clock
         for message in batch:
-            yield from self._moving.handed(message)
+            yield from self._moving.handed(
+                replace(message, address=clock(message.address, message.host))
+            )
 
     @_then_begun
     def handle_changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
@@ -265,7 +291,7 @@ class Frontier:
         """Queue the redirected robots.txt of hosts at the addresses they lead to."""
         registry = self._registry
         for one in batch:
-            address = registry.address(one.address)
+            address = registry.address(registry.gates.clock(one.address, host_of(one.url)))
             address.ask_for(
                 RulesDue(
                     one.rules_of,
@@ -275,6 +301,7 @@ class Frontier:
                     one.round,
                     one.kind,
                     chain=one.chain,
+                    clock=address.name,
                 )
             )
             registry.turns.offer_address(address)

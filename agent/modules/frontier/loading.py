@@ -19,6 +19,7 @@ from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.unloaded import Head, Unloaded, key_of
 from agent.pipeline.ledger import JobRow, OpenJob
 from agent.pipeline.messages.jobs import Job
+from agent.pipeline.shared_addresses import address_of
 
 if TYPE_CHECKING:
     from agent.modules.frontier.registry import Registry
@@ -48,6 +49,10 @@ class Loading:
             return None
         address, numbers = self._read(key, head)
         self.unloaded.drop_record(key)
+        address.gate = self._registry.gates.of(address.name)
+        if address.gate is not None and key in address.gate.ring:
+            address.gate.ring[key] = address
+            address.listed = True
         for number in numbers:
             self.unloaded.leave(number)
             if self._registry.scope.jobs.numbered(number) is None:
@@ -148,11 +153,22 @@ class Loading:
         for job in jobs:
             if job.address:
                 numbers.append(job.number)
-                keys.append(key_of(job.address))
+                keys.append(key_of(self._current_clock(job)))
                 work.append(_work(job.queued, job.interval_ms, base_s))
             if not job.queued:
                 self._registry.dirty[job.number] = None
         self.unloaded.fill(numbers, keys, work, self._registry.turns.now_s)
+
+    def _current_clock(self, job: OpenJob) -> str:
+        """Return the clock of a job; where the rule of its address changed, the ledger hears it."""
+        gates, clock = self._registry.gates, job.address
+        if (" " in clock) == (address_of(clock) in gates.rules):
+            return clock
+        row = self._registry.ledger.job(job.number)
+        if row is not None:
+            clock = gates.clock(clock, row.host)
+            self._registry.ledger.place_job(job.number, row.host, clock)
+        return clock
 
     def grow(self, job: Job) -> None:
         """Note that an unloaded job has one URL more, at least."""
@@ -235,6 +251,11 @@ class Loading:
             _leave_wheel(host)
         _leave_wheel(address)
         self.unloaded.keep(key, numbers, head, record, is_idle=is_idle)
+        if address.gate is not None:
+            self.unloaded.gates[key] = address.gate
+            if address.listed:
+                address.gate.ring[key] = None
+                return
         if next_s < math.inf:
             self._registry.turns.let_rest(key, next_s)
 

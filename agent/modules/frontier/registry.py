@@ -15,6 +15,7 @@ from typing import Final
 
 from agent.modules.frontier.backoff import BackedOff, BackingOff, WallClock
 from agent.modules.frontier.crawl_delay import Pace
+from agent.modules.frontier.gates import Gates
 from agent.modules.frontier.loading import LEAST_INTERVAL_S, Loading
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.scheduler import Turns
@@ -26,25 +27,35 @@ from agent.pipeline.ledger import JobRow, Ledger, QueuedUrl
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.requests import Due
 from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.shared_addresses import SharedRules
 from shared.host_failures import HostFailure
 
 __all__ = ["Registry"]
 
 
 RETRY_GROWTH: Final = 4.0
+NO_RULES: Final[SharedRules] = {}
 LOOKUPS_KEPT: Final = 10_000
 
 
 class Registry:
     """Addresses, hosts and jobs of one frontier. It handles no message and computes no rest."""
 
-    def __init__(self, scope: Scope, ledger: Ledger, limits: CrawlLimits, pace: Pace) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        ledger: Ledger,
+        limits: CrawlLimits,
+        pace: Pace,
+        shared: SharedRules = NO_RULES,
+    ) -> None:
         self.ledger = ledger
         self.limits = limits
         self.pace = pace
         self.jobs: dict[int, JobQueue] = {}
         self.hosts: dict[str, HostQueue] = {}
         self.addresses: dict[str, AddressQueue] = {}
+        self.gates = Gates(shared)
         self.unloaded = Unloaded()
         self.loading = Loading(self, self.unloaded)
         self.fresh: deque[array[int]] = deque()  # numbers of jobs that were never looked at
@@ -92,7 +103,8 @@ class Registry:
         """Return an address with all its jobs; a new one rests for an interval first."""
         address = self.addresses.get(name) or self.loading.load(key_of(name), name)
         if address is None:
-            address = self.addresses[name] = AddressQueue(name, arriving=True)
+            address = AddressQueue(name, arriving=True, gate=self.gates.of(name))
+            self.addresses[name] = address
             self.arrivals.append(address)
             if self.unloaded.jobs:
                 self.loading.add_fresh_jobs(address)
@@ -152,7 +164,7 @@ class Registry:
     def let_rest(self, queue: JobQueue) -> None:
         """Keep a job of which nothing is left: what an address says of our network ends."""
         if queue.host.address.at_rest:
-            self.outage.forget(queue.host.address.name)
+            self.outage.forget(queue.host.address.address)
 
     def drop_host(self, host: HostQueue) -> None:
         """Drop a host with all its jobs: it answers at another address."""
@@ -214,7 +226,8 @@ class Registry:
         """Forget an address of which nothing is left, once it has rested."""
         if not address.empty or self.addresses.get(address.name) is not address:
             return
-        self.outage.forget(address.name)
+        if address.gate is None:
+            self.outage.forget(address.name)
         if address.hosts:
             return
         if address.resting or address.arriving or address.listed:
@@ -229,11 +242,19 @@ class Registry:
         """Note that a request to an address begins."""
         address.holder = holder
         self.tokens_out += 1
+        if address.gate is not None:
+            address.gate.start(holder, self.turns.now_s, self.pace.politeness)
 
     def take_token_back(self, address: AddressQueue) -> None:
         """Note that the request to an address is over."""
         address.holder = None
         self.tokens_out -= 1
+        gate = address.leaving
+        if gate is not None:
+            gate.waits_for.discard(address.name)
+            rested_s = self.turns.now_s + self.pace.politeness.interval_s
+            gate.not_before_s = max(gate.not_before_s, rested_s)
+            self.turns.offer_gate(gate)
 
     def taken(self, queue: JobQueue, url: QueuedUrl) -> None:
         """Note that a URL's request begins."""

@@ -20,6 +20,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from agent.modules.frontier.gates import Gate
+
 __all__ = ["Head", "Unloaded", "key_of"]
 
 CHOSEN_AT_ONCE: Final = 1 << 16
@@ -59,6 +61,7 @@ class Unloaded:
         self._addresses = 0
         self._fresh = 0  # jobs before their first turn
         self._records: dict[int, bytes] = {}
+        self.gates: dict[int, Gate] = {}  # of addresses with records, by key
         self._idle: set[int] = set()  # keys of addresses with a job of which nothing waits
         self.jobs = 0
         self.changes = Changes()
@@ -169,6 +172,7 @@ class Unloaded:
     def drop_record(self, key: int) -> None:
         """Drop the record of an address; its jobs are to `leave`."""
         self._idle.discard(key)
+        self.gates.pop(key, None)
         del self._records[key]
 
     # both

@@ -18,7 +18,7 @@ from typing import Any
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
-from manager.db.hosts import crawl_scopes
+from manager.db.hosts import address_rules, crawl_scopes
 from manager.db.ownership import rights
 from manager.db.planning import probes
 from manager.db.releases import releases
@@ -36,6 +36,7 @@ from manager.operations.fleet.sync_state import (
     state_of,
     store_states,
 )
+from manager.operations.hosts.address_rule_news import address_rules_for
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.ownership.permits import contact_time, renewed
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -126,6 +127,7 @@ class _SyncAnswers:
         self._last_tick_ms = now_ms if last_tick_ms is None else last_tick_ms
         self._scope_version = crawl_scopes.version(tx)
         self._withdrawal = withdrawals.newest(tx)
+        self._address_change = address_rules.newest_number(tx)
         current = rounds.open_round(tx)
         self._round = current.number if current is not None else rounds.last_number(tx)
 
@@ -181,7 +183,10 @@ class _SyncAnswers:
                 "permit_set_ms": now_ms,
                 "permit_until_ms": kept.until_ms,
             }
-        soon = request.generation_held != row.generation or permit is None
+        shared, shared_from, shared_number = address_rules_for(
+            self._tx, request.shared_held, self._address_change
+        )
+        soon = request.generation_held != row.generation or permit is None or bool(shared)
         poll_s = self._poll_s(row, request.sequence, soon=soon and row.subscribed)
         promised_ms = now_ms + round(poll_s * 1000)
         if request.next_contact_ms is not None:
@@ -202,6 +207,9 @@ class _SyncAnswers:
             collection=tuple(order_message(order) for order in orders),
             withdrawn=tuple(withdrawn),
             withdrawn_number=withdrawn_number,
+            shared=shared,
+            shared_from=shared_from,
+            shared_number=shared_number,
             message="" if permit is not None else str(_no_permit(row)),
         )
         return answer, changed

@@ -211,6 +211,25 @@ class PolicySettings:
         "pause between two requests to a split host, whoever sends them; as an agent keeps it "
         "alone",
     )
+    shared_address_domains: int = setting(
+        20,
+        Range("domains", 1, 10**6),
+        "most registrable domains of an address that counts as one server; with more it is shared, "
+        "and its sites are asked independently within a rate for the whole address; ten blogs on a "
+        "small server stay one",
+    )
+    shared_least_interval_s: float = setting(
+        0.2,
+        Range("s", 0.001, DAY_S),
+        "shortest pause between two requests to a shared address, however many domains it has; "
+        "else it is the agents' interval divided by the square root of the domains",
+    )
+    shared_networks: tuple[str, ...] = setting(
+        (),
+        "networks",
+        "address ranges that many sites share, beside those of the list of CDNs in the program; "
+        '["203.0.113.0/24"]',
+    )
     tick_batch_rows: int = setting(
         5_000,
         Range("rows", 10, 10**6),

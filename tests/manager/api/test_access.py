@@ -63,6 +63,12 @@ NEEDS = [
     ("GET", "/api/v1/hosts/resolutions", None, "viewer"),
     ("POST", "/api/v1/hosts/resolutions", None, "viewer"),
     ("POST", "/api/v1/hosts/resolve", {"host": "a.example"}, "operator"),
+    (
+        "POST",
+        "/api/v1/hosts/addresses/decide",
+        {"address": "192.0.2.1", "decision": "shared"},
+        "operator",
+    ),
     ("GET", "/api/v1/hosts/pins", None, "viewer"),
     ("GET", "/api/v1/hosts/bans", None, "viewer"),
     ("GET", "/api/v1/rounds/schedules", None, "viewer"),

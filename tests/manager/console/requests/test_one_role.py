@@ -26,6 +26,7 @@ CALLS = {
     "/add-hosts": "/hosts/import",
     "/hosts/resolve": "/hosts/resolve",
     "/host/resolve": "/hosts/resolve",
+    "/host/decide-address": "/hosts/addresses/decide",
     "/host/exclude": "/hosts/exclude",
     "/host/include": "/hosts/include",
     "/host/move": "/hosts/move",
