@@ -63,6 +63,7 @@ class View:
     serving: SegmentAddress | None = None
     withdrawn_held: int | None = None
     shared_held: int | None = None
+    scope_held: int = 0
     renamed: tuple[RenamedSetting, ...] = ()
 
 

@@ -72,14 +72,13 @@ class ResumedLink:
     """State of the link that outlived the process before.
 
     has_orders: orders to send are on the disk; whether they still hold is asked at once.
-    settings: of the manager. scope: version of the scope of the crawl.
+    settings: of the manager.
     """
 
     list_held: ListNumber = field(default_factory=ListNumber)
     command_done: str = ""
     has_orders: bool = False
     settings: Settings = field(default_factory=Settings)
-    scope: int = 0
 
 
 @frozen
@@ -124,7 +123,6 @@ class Poller:
         self._command_done = resumed.command_done
         self._command_running = ""
         self._settings = resumed.settings
-        self._scope = resumed.scope
         self._message = ""
         self._orders: tuple[CollectionOrder, ...] | None = None if resumed.has_orders else ()
         self._items = MAX_ITEMS
@@ -173,7 +171,7 @@ class Poller:
             update_result=_sentence(view.update_result),
             update_message=sent_message(view.update_result),
             serving=view.serving,
-            scope_held=self._scope,
+            scope_held=view.scope_held,
             withdrawn_held=view.withdrawn_held,
             shared_held=view.shared_held,
             renamed_settings=view.renamed[:MAX_RENAMED],
@@ -197,8 +195,7 @@ class Poller:
         if answer.settings != self._settings:
             self._settings = answer.settings
             actions.append(ApplySettings(answer.settings))
-        if answer.scope is not None and answer.scope.version != self._scope:
-            self._scope = answer.scope.version
+        if answer.scope is not None and answer.scope.version != said.scope_held:
             actions.append(ApplyScope(answer.scope))
         actions += self._permit(answer, asked)
         if (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from agent.settings.home import Home, write_whole
+from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
 from shared.errors import FormatError
 from shared.wire.sync import CrawlScope, said
 from shared.wire.sync_reading import read_scope
@@ -20,9 +21,14 @@ def write_scope(home: Home, scope: CrawlScope) -> None:
     write_whole(home.scope, [json.dumps(said(scope)).encode()])
 
 
-def kept_scope(home: Home) -> CrawlScope:
-    """Return the scope that was in force; version 0 where none is kept, or it cannot be read."""
+def kept_scope(home: Home) -> tuple[int, ScopeRules]:
+    """Return the version and the rules of the scope that was in force.
+
+    Version 0 and no rule where none is kept, or this release cannot read it: the next sync brings
+    the one of now.
+    """
     try:
-        return read_scope(home.scope.read_bytes())
+        scope = read_scope(home.scope.read_bytes())
+        return scope.version, ScopeRules(scope.text, known_only=True)
     except (OSError, FormatError):
-        return CrawlScope(version=0)
+        return 0, EVERYTHING

@@ -55,31 +55,44 @@ class ManagerActions:
         self.message = ""  # from the manager, for the partner
 
     async def carry_out(self, actions: Iterable[Action]) -> None:
-        """Carry out what an answer asks for."""
+        """Carry out what an answer asks for.
+
+        Where the disk has no room for one thing, the others are done all the same; then the first
+        DiskFullError is raised.
+        """
+        full: DiskFullError | None = None
         for action in actions:
-            match action:
-                case GrantPermit() | RevokePermit():
-                    self.permits.carry_out([action])
-                case ForgetReported():
-                    self.forget_reported(action)
-                case TakeList():
-                    await self.lists.fetch()
-                case ApplyScope(scope):
-                    self._settings.apply_scope(scope)
-                case ApplySettings(settings):
-                    self._settings.apply(settings)
-                case RunCommand():
-                    await self.commands.run(action)
-                case TakeOrders(orders):
-                    self._collection.take_orders(orders)
-                case DropHosts(hosts, number):
-                    self._collection.withdraw(hosts, number)
-                case ChangeAddressRules():
-                    self._change_address_rules(action)
-                case ShowMessage(text):
-                    self.message = text
-                    if text:
-                        self._runtime.log_line(f"the manager says: {text}")
+            try:
+                await self._carry_out(action)
+            except DiskFullError as error:
+                full = full or error
+        if full is not None:
+            raise full
+
+    async def _carry_out(self, action: Action) -> None:
+        match action:
+            case GrantPermit() | RevokePermit():
+                self.permits.carry_out([action])
+            case ForgetReported():
+                self.forget_reported(action)
+            case TakeList():
+                await self.lists.fetch()
+            case ApplyScope(scope):
+                self._settings.apply_scope(scope)
+            case ApplySettings(settings):
+                self._settings.apply(settings)
+            case RunCommand():
+                await self.commands.run(action)
+            case TakeOrders(orders):
+                self._collection.take_orders(orders)
+            case DropHosts(hosts, number):
+                self._collection.withdraw(hosts, number)
+            case ChangeAddressRules():
+                self._change_address_rules(action)
+            case ShowMessage(text):
+                self.message = text
+                if text:
+                    self._runtime.log_line(f"the manager says: {text}")
 
     def _change_address_rules(self, action: ChangeAddressRules) -> None:
         """Keep changed rules of shared addresses, and let the crawl take them."""

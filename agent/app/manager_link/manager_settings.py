@@ -13,8 +13,9 @@ from agent.app.startup.settings_mapping import blocked_by
 from agent.link.client import ManagerClient, ManagerRoute
 from agent.link.poller import Poller
 from agent.settings import Settings, tightened
+from shared.archive.errors import DiskFullError
 from shared.crawl_scope.evaluation import ScopeRules
-from shared.errors import SettingError
+from shared.errors import FormatError, SettingError
 from shared.messages import Message
 from shared.wire import sync
 
@@ -43,6 +44,7 @@ class ManagerSettings:
         self._session = session
         self._collection = collection
         self.tightened: tuple[Message, ...] = ()  # what the manager made stricter
+        self._scope_said = ""  # the last log line of a scope, which each sync may repeat
 
     def change_site(self, site: Settings) -> None:
         """Apply other settings of the site; the manager's requests still hold."""
@@ -54,13 +56,24 @@ class ManagerSettings:
         self._session.retune(settings)
 
     def apply_scope(self, scope: sync.CrawlScope) -> None:
-        """Go by another scope of the crawl, also after a restart. Raises DiskFullError."""
-        write_scope(self._runtime.home, scope)
-        rules = ScopeRules(scope.text, known_only=True)
-        self._runtime.log_line(
-            f"scope of the crawl, version {scope.version}: {len(rules.rules)} rules"
-        )
-        self._session.use_scope_rules(rules)
+        """Go by another scope of the crawl, also after a restart.
+
+        One that is beyond what this release reads, or that the disk has no room for, changes
+        nothing: the next sync says which version is in force, and brings it again.
+        """
+        try:
+            rules = ScopeRules(scope.text, known_only=True)
+            write_scope(self._runtime.home, scope)
+        except (FormatError, DiskFullError) as error:
+            self._say_scope(f"version {scope.version} cannot be used, the earlier holds: {error}")
+            return
+        self._session.use_scope_rules(scope.version, rules)
+        self._say_scope(f"version {scope.version}: {len(rules.rules)} rules")
+
+    def _say_scope(self, text: str) -> None:
+        if text != self._scope_said:
+            self._scope_said = text
+            self._runtime.log_line(f"scope of the crawl, {text}")
 
     def apply(self, requested: sync.Settings) -> None:
         """Apply what the manager asks for now."""

@@ -110,6 +110,7 @@ class AgentView:
             serving=read_serving(self.runtime.home.collection),
             withdrawn_held=read_withdrawn(self.runtime.home.collection).number,
             shared_held=session.shared_held,
+            scope_held=session.scope_version,
         )
 
     def status(self, *, stuck: Message | None) -> Status:

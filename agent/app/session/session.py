@@ -50,16 +50,18 @@ class CrawlSession:
         may_start: Callable[[], bool],
         fork_server: ForkServer | None = None,
         scope_rules: ScopeRules = EVERYTHING,
+        scope_version: int = 0,
     ) -> None:
         """Take up the crawl where its last commit left it.
 
         may_send: whether a request may be sent; may_start: whether one should be begun.
-        fork_server: forks page workers. scope_rules: scope of the whole crawl. Raises HomeError,
-        DiskFullError, SettingError.
+        fork_server: forks page workers. scope_rules: scope of the whole crawl, and its
+        version. Raises HomeError, DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
         self.settings = settings
         self._scope_rules = scope_rules
+        self.scope_version = scope_version
         self.adapters = adapters = CrawlAdapters(
             settings, folder, name, clock, may_send=may_send, fork_server=fork_server
         )
@@ -135,9 +137,10 @@ class CrawlSession:
         self.adapters.fetcher.limit_rate(settings.network.bytes_per_s)
         self.adapters.held.limit(settings.limits.body_memory_bytes)
 
-    def use_scope_rules(self, rules: ScopeRules) -> None:
+    def use_scope_rules(self, version: int, rules: ScopeRules) -> None:
         """Go by another scope of the crawl; requests under way end under the earlier one."""
         self._scope_rules = rules
+        self.scope_version = version
         self.retune(self.settings)
 
     def _limits(self) -> CrawlLimits:

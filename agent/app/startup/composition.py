@@ -53,7 +53,6 @@ from agent.link.report_delivery import Sender
 from agent.pipeline.permit import PermitGate
 from agent.settings import Home, Settings
 from agent.settings.user_agent import version
-from shared.crawl_scope.evaluation import ScopeRules
 from shared.frozen import frozen
 from shared.settings import Renamed
 from shared.wire import sync
@@ -119,7 +118,7 @@ def compose(
     guards = ResourceGuards.of(settings)
     permission = Permission(PermitGate(clock, permit_margin_s(settings)), windows, clock)
     permission.holds = read_holds(home.hold)
-    scope = kept_scope(home)
+    scope_version, scope_rules = kept_scope(home)
     session = CrawlSession(
         settings,
         home.crawl,
@@ -128,7 +127,8 @@ def compose(
         may_send=permission.may_send,
         may_start=permission.may_start,
         fork_server=options.fork_server,
-        scope_rules=ScopeRules(scope.text, known_only=True),
+        scope_rules=scope_rules,
+        scope_version=scope_version,
     )
 
     # Reports and segments for the manager.
@@ -155,7 +155,6 @@ def compose(
             memory.kept.command_done,
             bool(read_orders(home.collection)),
             requested,
-            scope.version,
         ),
         capacity_of(settings, guards.load.calm),
     )
