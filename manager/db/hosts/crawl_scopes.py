@@ -21,7 +21,6 @@ __all__ = [
     "set_applied",
     "units_after",
     "units_to_scope",
-    "version",
 ]
 
 
@@ -68,11 +67,6 @@ _UNITS = (
 )
 
 
-def version(tx: Transaction) -> int:
-    """Return the version in force; 0: none was ever set."""
-    return tx.value(sa.select(sa.func.max(crawl_scopes.c.id))) or 0
-
-
 def scope_in_force(tx: Transaction) -> ScopeRow | None:
     """Return the newest version."""
     newest = sa.select(crawl_scopes).order_by(crawl_scopes.c.id.desc()).limit(1)
@@ -81,11 +75,9 @@ def scope_in_force(tx: Transaction) -> ScopeRow | None:
 
 def add_version(tx: Transaction, rules: str, reason: str, set_by: str, now_ms: int) -> int:
     """Put another version in force; return its number."""
-    tx.insert(
-        crawl_scopes,
-        [{"rules": rules, "reason": reason, "set_by": set_by, "set_ms": now_ms, "applied_to": 0}],
+    return tx.add(
+        crawl_scopes, rules=rules, reason=reason, set_by=set_by, set_ms=now_ms, applied_to=0
     )
-    return version(tx)
 
 
 def set_applied(tx: Transaction, number: int, applied_to: int, applied_ms: int | None) -> None:

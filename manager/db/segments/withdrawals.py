@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import sqlalchemy as sa
 
 from manager.db.tables import holdings, hosts, rights, units, withdrawals
 from manager.db.transaction import Transaction
 
-__all__ = ["add", "newest", "of_agent"]
+__all__ = ["add", "of_agent"]
 
 
 def add(tx: Transaction, host_id: int, now_ms: int) -> None:
     """Note that a host was withdrawn."""
     tx.insert(withdrawals, [{"host_id": host_id, "at_ms": now_ms}])
-
-
-_NEWEST: Final = sa.select(sa.func.max(withdrawals.c.id))
-
-
-def newest(tx: Transaction) -> int:
-    """Return the number of the newest withdrawal; 0: there was none."""
-    return int(tx.value(_NEWEST) or 0)
 
 
 def of_agent(tx: Transaction, agent_id: int, after: int, limit: int) -> list[tuple[int, str]]:

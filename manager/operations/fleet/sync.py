@@ -18,12 +18,11 @@ from typing import Any
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
-from manager.db.hosts import address_rules, crawl_scopes
+from manager.db.fleet.sync_facts import SyncFacts, sync_facts
+from manager.db.hosts import crawl_scopes
 from manager.db.ownership import rights
 from manager.db.planning import probes
-from manager.db.releases import releases
-from manager.db.rounds import rounds, tick_clock
-from manager.db.segments import collection_orders, withdrawals
+from manager.db.segments import collection_orders
 from manager.db.segments.collection_orders import OrderRow
 from manager.errors import PrsmError
 from manager.operations.fleet.fleet_rules import settings_for
@@ -38,7 +37,7 @@ from manager.operations.fleet.sync_state import (
 )
 from manager.operations.hosts.address_rule_news import address_rules_for
 from manager.operations.identity.enrolment import AgentIdentity
-from manager.operations.ownership.permits import contact_time, renewed
+from manager.operations.ownership.permits import contact_time_after, renewed
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.segments.collection_orders import order_message
 from manager.operations.segments.sending_limits import limits_for_agent
@@ -80,12 +79,12 @@ def sync_all(
     came late, an impossible generation) or TooOldError (a version below the minimum).
 
     now_ms: by the clock of the manager that was asked; all that is written down and answered is by
-    that of the ticks (`contact_time`).
+    that of the ticks (`contact_time_after`).
     fleet: how many agents take part, if the caller knows. What is noted of a refused one is kept.
     """
     with db.write() as tx:
-        at_ms = contact_time(tx, now_ms, policy)
-        minimum = releases.minimum(tx)
+        facts = sync_facts(tx)
+        at_ms = contact_time_after(facts.last_tick_ms, now_ms, policy)
         refused: dict[int, PrsmError] = {}
 
         def good(some: list[Asked]) -> list[tuple[Asked, AgentRow]]:
@@ -94,7 +93,9 @@ def sync_all(
             passed = []
             for one in some:
                 row = rows.get(one.agent.id)
-                why = refusal_of(tx, one.agent, row, one.request, one.key_hash, minimum, at_ms)
+                why = refusal_of(
+                    tx, one.agent, row, one.request, one.key_hash, facts.minimum_version, at_ms
+                )
                 if why is not None:
                     refused[one.agent.id] = why
                 elif row is not None:
@@ -109,27 +110,24 @@ def sync_all(
         rest = good([one for one in asked if not reports_changes(one.request)])
         record_link_kinds(tx, [(row, one.request) for one, row in (*telling, *rest)])
         passed += rest
-        answers = _SyncAnswers(tx, at_ms, policy, fleet).answers(passed) if passed else {}
+        answers = _SyncAnswers(tx, facts, at_ms, policy, fleet).answers(passed) if passed else {}
     return [refused.get(one.agent.id) or answers[one.agent.id] for one in asked]
 
 
 class _SyncAnswers:
     """Facts common to all syncs of a transaction, read once."""
 
-    def __init__(self, tx: Transaction, now_ms: int, policy: Policy, fleet: int | None) -> None:
+    def __init__(
+        self, tx: Transaction, facts: SyncFacts, now_ms: int, policy: Policy, fleet: int | None
+    ) -> None:
         """now_ms: as ticks count."""
         self._tx = tx
+        self._facts = facts
         self._now_ms = now_ms
         self._policy = policy
         self._fleet = agents.active(tx) if fleet is None else fleet
         self._settings = settings_for(tx, None)
-        last_tick_ms = tick_clock.last_tick(tx)
-        self._last_tick_ms = now_ms if last_tick_ms is None else last_tick_ms
-        self._scope_version = crawl_scopes.version(tx)
-        self._withdrawal = withdrawals.newest(tx)
-        self._address_change = address_rules.newest_number(tx)
-        current = rounds.open_round(tx)
-        self._round = current.number if current is not None else rounds.last_number(tx)
+        self._last_tick_ms = now_ms if facts.last_tick_ms is None else facts.last_tick_ms
 
     def answers(self, passed: Sequence[tuple[Asked, AgentRow]]) -> dict[int, SyncAnswer]:
         """Record the state of the agents, renew their permits, and return their answers."""
@@ -184,7 +182,7 @@ class _SyncAnswers:
                 "permit_until_ms": kept.until_ms,
             }
         shared, shared_from, shared_number = address_rules_for(
-            self._tx, request.shared_held, self._address_change
+            self._tx, request.shared_held, self._facts.address_change
         )
         soon = request.generation_held != row.generation or permit is None or bool(shared)
         poll_s = self._poll_s(row, request.sequence, soon=soon and row.subscribed)
@@ -193,12 +191,12 @@ class _SyncAnswers:
             promised_ms = max(promised_ms, now_ms + request.next_contact_ms - request.clock_ms)
         changed["promised_ms"] = promised_ms
         withdrawn, withdrawn_number = withdrawn_for(
-            self._tx, row.id, request.withdrawn_held, self._withdrawal
+            self._tx, row.id, request.withdrawn_held, self._facts.withdrawal
         )
         answer = SyncAnswer(
             server_time_ms=now_ms,
             next_poll_s=poll_s,
-            round=self._round,
+            round=self._facts.round,
             generation=row.generation,
             permit=permit,
             settings=replace(self._settings, sending=limits_for_agent(row)),
@@ -216,7 +214,7 @@ class _SyncAnswers:
 
     def _scope_for(self, request: SyncRequest) -> CrawlScope | None:
         """Return the scope of the crawl for an agent that holds another version of it."""
-        if request.scope_held is None or request.scope_held == self._scope_version:
+        if request.scope_held is None or request.scope_held == self._facts.scope_version:
             return None
         row = crawl_scopes.scope_in_force(self._tx)
         return CrawlScope(version=0) if row is None else CrawlScope(version=row.id, text=row.rules)

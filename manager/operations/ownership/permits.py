@@ -18,6 +18,7 @@ from shared.wire.sync import Permit as SyncPermit
 
 __all__ = [
     "contact_time",
+    "contact_time_after",
     "end_permit",
     "renew_permit",
     "renewed",
@@ -29,7 +30,11 @@ def contact_time(tx: Transaction, now_ms: int, policy: Policy) -> int:
 
     Before the first tick of all there is no other.
     """
-    last_tick_ms = tick_clock.last_tick(tx)
+    return contact_time_after(tick_clock.last_tick(tx), now_ms, policy)
+
+
+def contact_time_after(last_tick_ms: int | None, now_ms: int, policy: Policy) -> int:
+    """Return the same for a last tick that is known."""
     if last_tick_ms is None:
         return now_ms
     return manager_time(now_ms, last_tick_ms, round(policy.max_tick_gap_s * 1000))

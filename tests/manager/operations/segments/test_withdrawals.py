@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from manager.db.engine import Database
+from manager.db.fleet.sync_facts import sync_facts
 from manager.db.hosts import hosts
-from manager.db.segments import withdrawals
 from manager.db.tables import rights
 from manager.operations.hosts.hosts import exclude_host, include_host
 from manager.operations.segments.withdrawals import withdrawn_for
@@ -31,7 +31,7 @@ def give(world: World, agent: str, *names: str) -> None:
 def told(world: World, agent: str, held: int | None) -> tuple[list[str], int | None]:
     """Return what an agent hears that has heard so far."""
     with world.db.read() as tx:
-        return withdrawn_for(tx, world.agents[agent].identity.id, held, withdrawals.newest(tx))
+        return withdrawn_for(tx, world.agents[agent].identity.id, held, sync_facts(tx).withdrawal)
 
 
 def test_who_had_a_host_hears_that_it_is_withdrawn(database: Database) -> None:
@@ -53,4 +53,4 @@ def test_who_had_a_host_hears_that_it_is_withdrawn(database: Database) -> None:
     exclude_host(database, "h1.jp", "again", ADMIN, world.now_ms)
     assert told(world, "a", 2) == (["http://h1.jp:80/"], 3)
     with database.read() as tx:
-        assert withdrawals.newest(tx) == 3
+        assert sync_facts(tx).withdrawal == 3
