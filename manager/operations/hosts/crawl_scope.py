@@ -211,7 +211,9 @@ def deciding_rule(rules: ScopeRules, found: FoundUrl) -> ScopeRule:
 
 def urls_inside(found: Iterable[FoundUrl], rules: ScopeRules) -> Iterator[FoundUrl]:
     """Yield the URLs that are inside."""
-    return (one for one in found if rules.is_empty or deciding_rule(rules, one).includes)
+    if rules.is_empty:
+        return iter(found)
+    return (one for one in found if deciding_rule(rules, one).includes)
 
 
 def apply_scope(db: Database, now_ms: int, batches: int = BATCHES_AT_ONCE) -> int:
