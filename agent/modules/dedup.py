@@ -44,7 +44,7 @@ class Dedup:
         self._ledger = ledger
         self._pages = limits.pages_per_host
         self._stopped = stopped
-        self._seen = make_seen(limits.seen_by, limits.seen_in_memory)
+        self._seen = make_seen(limits.seen)
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""

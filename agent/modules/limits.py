@@ -11,7 +11,7 @@ from typing import Final
 from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
 from shared.frozen import frozen
 
-__all__ = ["OUTSIDE_SCOPE", "CrawlLimits", "PageLimits", "Politeness"]
+__all__ = ["OUTSIDE_SCOPE", "CrawlLimits", "PageLimits", "Politeness", "SeenUrls"]
 
 OUTSIDE_SCOPE: Final = "outside of the crawl's scope"
 """Reason for which a URL is not fetched, or a unit ends, by `CrawlLimits.scope`."""
@@ -56,6 +56,29 @@ class Politeness:
 
     strict_robots: bool = False
     """Any `Disallow` is obeyed, whomever it addresses. Source: seed 000, 5.2.4, which did."""
+
+
+@frozen
+class SeenUrls:
+    """Memory of URLs that were seen: its structure and its size. See docs/adr/0045.
+
+    The last three are of a filter behind an LRU, which may take a new URL for a seen one.
+    """
+
+    structure: str = "pairs"
+    """One of `agent.modules.seen`."""
+
+    urls: int = 1 << 21
+    """URLs that are held exactly: 16 MB. Source: seed 003 has half of it."""
+
+    hashes: int = 0
+    """k: bits or counters that a URL sets in the filter; 0: as many as suit it."""
+
+    counters: int = 0
+    """m: counters of two bits in the filter, four of them a byte; 0: 16 for each URL of `urls`."""
+
+    false_positive_rate: float = 1e-5
+    """Share of new URLs that the filter takes for seen, at most. Source: seed 003, 0.001%."""
 
 
 @frozen
@@ -175,11 +198,8 @@ class CrawlLimits:
     under_way: int = 1000
     """Pages that may be fetched and not stored yet: beyond it fetching waits for the workers."""
 
-    seen_in_memory: int = 1 << 21
-    """URLs that dedup remembers before it asks the disk: 16 MB. Source: seed 003 has half of it."""
-
-    seen_by: str = "pairs"
-    """The structure that remembers them, of `agent.modules.seen`; docs/adr/0045."""
+    seen: SeenUrls = SeenUrls()
+    """Memory of seen URLs that dedup asks before it asks the disk."""
 
     hosts_in_memory: int = 1 << 20
     """Hosts without work whose address is remembered while it holds: 16 MB, and as many again with

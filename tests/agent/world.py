@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from agent.modules.assemble import Crawl, CrawlPorts
-from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.limits import CrawlLimits, Politeness, SeenUrls
 from agent.modules.server_list.list_change import ListChange, wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.handler import Handle, Handler, Input, Inputs, Output
@@ -31,7 +31,9 @@ from tests.agent.fakes import (
 
 # Little memory for what was seen: a test makes a crawl for each process that it plays, and until
 # Python looks for cycles they all are there.
-ANY_NAME = CrawlLimits(require_public_suffix=False, seen_in_memory=1 << 10, hosts_in_memory=1 << 10)
+ANY_NAME = CrawlLimits(
+    require_public_suffix=False, seen=SeenUrls(urls=1 << 10), hosts_in_memory=1 << 10
+)
 TWO_OF_EACH = {module.name: 2 for module in CRAWL.modules if module.key.value != "single"}
 
 

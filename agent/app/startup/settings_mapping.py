@@ -15,7 +15,7 @@ from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.adapters.pages.pool import WorkerOptions
 from agent.modules.filter import Blocked
-from agent.modules.limits import CrawlLimits, PageLimits, Politeness
+from agent.modules.limits import CrawlLimits, PageLimits, Politeness, SeenUrls
 from agent.pipeline.link_kinds import LinkKind
 from agent.settings import Settings
 from agent.settings.user_agent import user_agent, version
@@ -60,7 +60,7 @@ def politeness(settings: Settings) -> Politeness:
 
 def crawl_limits(settings: Settings) -> CrawlLimits:
     """Return where the crawl stops."""
-    site = settings.limits
+    site, memory = settings.limits, settings.memory
     return CrawlLimits(
         parallel=settings.network.parallel_hosts,
         addresses_in_memory=settings.memory.addresses,
@@ -83,8 +83,13 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
         else settings.links.well_known_files,
         require_public_suffix=site.public_suffix,
         hosts_in_memory=settings.memory.hosts,
-        seen_in_memory=settings.memory.seen_urls,
-        seen_by=settings.memory.seen_url_filter,
+        seen=SeenUrls(
+            structure=memory.seen_url_filter,
+            urls=memory.seen_urls,
+            hashes=memory.seen_url_hashes,
+            counters=memory.seen_url_counters,
+            false_positive_rate=memory.seen_url_false_positive_rate,
+        ),
     )
 
 

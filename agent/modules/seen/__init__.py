@@ -9,8 +9,8 @@
 Keys are 64-bit hashes of (job, URL) with this process's secret. So nothing here survives a
 process, no outsider can choose keys that collide, and since each round gives its units new
 jobs, a page that a filter took for known by mistake has another key in the next round.
-All but those with a filter decide without any false positive. For those with one, seed 003's LRU
-and at most as many bytes of filter as an LRU's keys would take.
+All but those with a filter decide without any false positive. Those with one have seed 003's LRU
+before it; hashes, counters and rate of false positives of the filter are settings.
 `make bench-dedup` measures all of them. Source: seed 003.
 """
 
@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from agent.modules.limits import SeenUrls
 from agent.modules.seen.bloom import RotatingBloom, StableBloomLight
 from agent.modules.seen.buckets import Buckets
 from agent.modules.seen.interface import Filter, Flags, Keys, Seen
@@ -28,37 +29,49 @@ from agent.modules.seen.pairs import Pairs
 
 __all__ = ["STRUCTURES", "Filter", "Flags", "Keys", "Seen", "make_seen"]
 
-FP_RATE: Final = 1e-5
 SBFL_HASHES: Final = 8
 LEAST: Final = 1 << 10
+COUNTERS_PER_URL: Final = 16
+PER_BYTE: Final = 4
 
 
-def _with_sbfl(size: int) -> Seen:
-    # 16 counters, 4 bytes, for each key of the LRU.
-    return Layered(size, StableBloomLight(_power(size) * 16, FP_RATE, SBFL_HASHES))
+def _with_sbfl(asked: SeenUrls) -> Seen:
+    hashes = asked.hashes or SBFL_HASHES
+    return Layered(
+        asked.urls, StableBloomLight(_counters(asked), asked.false_positive_rate, hashes)
+    )
 
 
-def _with_rotating(size: int) -> Seen:
-    return Layered(size, RotatingBloom(_power(size) * 4, FP_RATE))
+def _with_rotating(asked: SeenUrls) -> Seen:
+    size_bytes = _counters(asked) // PER_BYTE
+    filter_ = RotatingBloom(size_bytes, asked.false_positive_rate, asked.hashes or None)
+    return Layered(asked.urls, filter_)
+
+
+def _counters(asked: SeenUrls) -> int:
+    """Return the counters of a filter: a power of two, as many as fit or fewer."""
+    if asked.counters:
+        return _power(asked.counters)
+    return _power(asked.urls) * COUNTERS_PER_URL
 
 
 def _power(size: int) -> int:
     return 1 << (max(LEAST, size).bit_length() - 1)
 
 
-STRUCTURES: Final[Mapping[str, Callable[[int], Seen]]] = MappingProxyType(
+STRUCTURES: Final[Mapping[str, Callable[[SeenUrls], Seen]]] = MappingProxyType(
     {
-        "pairs": Pairs,
-        "buckets": Buckets,
-        "generations": Generations,
-        "lru": Lru,
+        "pairs": lambda asked: Pairs(asked.urls),
+        "buckets": lambda asked: Buckets(asked.urls),
+        "generations": lambda asked: Generations(asked.urls),
+        "lru": lambda asked: Lru(asked.urls),
         "lru+sbfl": _with_sbfl,
         "lru+rotating": _with_rotating,
     }
 )
-"""From the number of keys that are held exactly to an empty memory."""
+"""From what was asked for to an empty memory."""
 
 
-def make_seen(name: str, size: int) -> Seen:
-    """Return an empty memory. Raises KeyError for an unknown name."""
-    return STRUCTURES[name](size)
+def make_seen(asked: SeenUrls) -> Seen:
+    """Return an empty memory. Raises KeyError for an unknown structure."""
+    return STRUCTURES[asked.structure](asked)

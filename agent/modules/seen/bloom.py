@@ -176,7 +176,11 @@ class StableBloomLight:
             self._set(places_of(batch, self._hashes, self.counters).ravel())
 
     def decrement(self, count: int) -> None:
-        """Take 1 from the next counters, those above 0; 32 of them at once."""
+        """Take 1 from the next counters, those above 0; 32 of them at once.
+
+        After three times round all are 0, and more changes nothing.
+        """
+        count = min(count, MAX * self.counters)
         while count > 0:
             end = min(self._next + count, self.counters)
             self._take_row(self._next, end)

@@ -76,7 +76,7 @@ class Layered:
     def __init__(self, size: int, behind: Filter) -> None:
         """size: of the LRU. behind: takes what leaves it."""
         self._first = Lru(size)
-        self._behind = behind
+        self.behind = behind
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
         """Meet keys; return for each whether it was known."""
@@ -89,9 +89,9 @@ class Layered:
 
     def _meet(self, keys: Sequence[int]) -> list[bool]:
         known, pushed_out = self._first.meet_and_push(keys)
-        self._behind.add(as_keys(pushed_out))
+        self.behind.add(as_keys(pushed_out))
         unsure = [index for index, is_known in enumerate(known) if not is_known]
-        found = self._behind.knows(as_keys([keys[index] for index in unsure]))
+        found = self.behind.knows(as_keys([keys[index] for index in unsure]))
         for index in np.flatnonzero(found).tolist():
             known[unsure[index]] = True
         return known

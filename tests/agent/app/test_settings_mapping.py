@@ -7,6 +7,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agent.app.startup.settings_mapping import (
@@ -21,8 +22,11 @@ from agent.app.startup.settings_mapping import (
     segment_info,
     worker_options,
 )
-from agent.modules.seen import STRUCTURES
+from agent.modules.seen import STRUCTURES, make_seen
+from agent.modules.seen.bloom import StableBloomLight, decrements
+from agent.modules.seen.lru import Layered
 from agent.settings import Settings
+from agent.settings.settings_file import read_settings
 from agent.settings.texts import CONTENT_CODINGS, SEEN_BY
 from agent.settings.user_agent import user_agent, version
 from shared.archive.content_coding import UNDERSTOOD
@@ -138,6 +142,55 @@ def test_blocked() -> None:
 def test_the_memories_that_may_be_set_are_those_that_there_are() -> None:
     """What may be set, and what dedup knows, is one list."""
     assert set(SEEN_BY) == set(STRUCTURES)
+
+
+def filter_of(home: Path, *chosen: str) -> StableBloomLight:
+    """Return the filter behind the LRU that settings ask for."""
+    named = ("memory.seen_urls=1024", 'memory.seen_url_filter="lru+sbfl"')
+    seen = make_seen(crawl_limits(read_settings(home, [*named, *chosen])).seen)
+    assert isinstance(seen, Layered)
+    assert isinstance(seen.behind, StableBloomLight)
+    return seen.behind
+
+
+def test_the_points_of_seed_003_can_be_chosen(tmp_path: Path) -> None:
+    """Figures 9 and 10: 0.001% with k = 8 and 1% with k = 4; formula 3 gives what fades."""
+    figure_9 = filter_of(tmp_path)
+    assert (figure_9.counters, figure_9.p) == (1 << 14, decrements(1e-5, 8, 1 << 14))
+    figure_10 = filter_of(
+        tmp_path,
+        "memory.seen_url_hashes=4",
+        "memory.seen_url_false_positive_rate=0.01",
+        "memory.seen_url_counters=100000",
+    )
+    assert (figure_10.counters, figure_10.p) == (1 << 16, decrements(0.01, 4, 1 << 16))
+    keys = np.random.default_rng(1).integers(0, 2**63, 200_000).astype(np.uint64)
+    for part in np.array_split(keys[:120_000], 100):
+        figure_10.add(part)
+    assert 0 < int(figure_10.knows(keys[120_000:]).sum()) <= 0.01 * 80_000 * 1.1
+
+
+@pytest.mark.parametrize("structure", ["lru+sbfl", "lru+rotating"])
+@pytest.mark.parametrize("hashes", [0, 1, 32])
+@pytest.mark.parametrize("counters", [0, 1, 1 << 17])
+@pytest.mark.parametrize("rate", [1e-9, 0.5])
+def test_every_filter_that_may_be_set_works(
+    structure: str, hashes: int, counters: int, rate: float
+) -> None:
+    """What was met last is known; the number of counters is not below what a filter needs."""
+    memory = dataclasses.replace(
+        SITE.memory,
+        seen_urls=64,
+        seen_url_filter=structure,
+        seen_url_hashes=hashes,
+        seen_url_counters=counters,
+        seen_url_false_positive_rate=rate,
+    )
+    seen = make_seen(crawl_limits(dataclasses.replace(SITE, memory=memory)).seen)
+    for start in range(0, 4096, 128):
+        keys = [key * 0x9E37_79B9_7F4A_7C15 % 2**62 for key in range(start, start + 128)]
+        seen.meet(keys)
+        assert seen.meet(keys[-64:]) == [True] * 64
 
 
 def test_asks_only_for_codings_that_are_taken_off() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
-from agent.modules.limits import CrawlLimits
+from agent.modules.limits import CrawlLimits, SeenUrls
 from agent.modules.seen import STRUCTURES, Filter, Flags, Keys, Seen
 from agent.modules.seen.bloom import mixed
 from agent.modules.seen.lru import Layered
@@ -42,7 +42,7 @@ def test_each_url_passes_once_in_its_job(
     seen_by: str, batches: list[list[tuple[int, int]]], remembered: int
 ) -> None:
     """However little a memory holds, the exact set lets a URL of a job through once."""
-    limits = replace(CrawlLimits(), seen_in_memory=remembered, seen_by=seen_by)
+    limits = replace(CrawlLimits(), seen=SeenUrls(seen_by, remembered))
     ledger, dedup, _ = gate(limits)
     passed: list[tuple[int, str]] = []
     for batch in batches:
@@ -74,8 +74,8 @@ def test_a_page_that_a_filter_hides_is_found_in_the_next_rounds(
     """A false positive holds for one job; the next round's job has another key for the same URL."""
     often_wrong: Filter = OftenWrong()
 
-    def make(name: str, size: int) -> Seen:
-        return Layered(size, often_wrong)
+    def make(asked: SeenUrls) -> Seen:
+        return Layered(asked.urls, often_wrong)
 
     monkeypatch.setattr("agent.modules.dedup.make_seen", make)
     ledger, dedup, _ = gate()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.modules.limits import SeenUrls
 from agent.modules.seen import STRUCTURES, make_seen
 from agent.modules.seen.bloom import mixed
 from agent.modules.seen.buckets import Buckets
@@ -18,8 +20,14 @@ from agent.modules.seen.pairs import Pairs
 from benchmarks.dedup.compared import Exact
 from benchmarks.memory import bytes_of
 
+
+def seen_of(structure: str, size: int) -> Seen:
+    """Return a memory of a structure with its defaults."""
+    return make_seen(SeenUrls(structure, size))
+
+
 ALL: dict[str, Callable[[int], Seen]] = {
-    **STRUCTURES,
+    **{name: partial(seen_of, name) for name in STRUCTURES},
     "buckets of 32 bits": lambda size: Buckets(size, 32),
     "exact": lambda size: Exact(),
 }
@@ -103,4 +111,4 @@ def test_bytes_do_not_grow_beyond_the_size(make: Callable[[int], Seen]) -> None:
 def test_an_unknown_name_is_refused() -> None:
     """There is no default to fall back on in silence."""
     with pytest.raises(KeyError):
-        make_seen("magic", 10)
+        make_seen(SeenUrls("magic", 10))
