@@ -33,6 +33,7 @@ permit_s = 120.0
 grace_s = 30.0
 log_timeout_s = {log_grace_s}
 refetch_share = 0.0
+start_page_delay_s = 2.0
 probe_pages = {probe_pages}
 
 [limits]

@@ -107,6 +107,7 @@ class AgentRow(AgentSummary):
     believed_age: int
     history_age: int
     refetches: bool
+    reopens: bool
     refetch_round: int
     refetch_compared: int
     refetch_contradicted: int
@@ -155,6 +156,7 @@ SAID_NOTHING: Final[Mapping[str, Any]] = MappingProxyType(
         "update_result": "",
         "promised_ms": None,
         "refetches": False,
+        "reopens": False,
         "renamed_settings": "",
         "serving_url": "",
         "serving_fingerprint": "",

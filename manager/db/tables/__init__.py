@@ -30,7 +30,7 @@ from manager.db.tables.clients import (
 from manager.db.tables.collection import collection_orders, collection_schedules, transfers
 from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, blocked_urls, clock, fleet_limits, join_tokens
-from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
+from manager.db.tables.hosts import host_addresses, hosts, start_page_news, start_pages, units
 from manager.db.tables.managers import (
     alert_silences,
     alerts_told,
@@ -132,6 +132,7 @@ __all__ = [
     "segment_hosts",
     "segments",
     "sessions",
+    "start_page_news",
     "start_pages",
     "transfers",
     "unit_rounds",

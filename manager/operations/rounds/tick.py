@@ -21,6 +21,7 @@ from manager.operations.fleet.give_back import give_back
 from manager.operations.fleet.takeover import take_over
 from manager.operations.hosts.host_shares import end_backoffs, share_out
 from manager.operations.hosts.new_hosts import order_probes, place_probed
+from manager.operations.hosts.start_page_delivery import deliver_start_pages
 from manager.operations.measurement.agent_verdicts import watch_agents
 from manager.operations.measurement.distance_model import is_trained_here
 from manager.operations.measurement.refetch_orders import give_up_refetches, order_refetches
@@ -53,6 +54,7 @@ class TickOutcome:
     crawl_began: bool
     backoffs_over: int
     hosts_shared_out: int
+    start_pages_sent: int
     rights_given: int
     lists_changed: int
     round_finished: bool
@@ -89,6 +91,7 @@ def tick(
         crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
         backoffs_over=end_backoffs(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
+        start_pages_sent=deliver_start_pages(db, now_ms, policy),
         rights_given=_give_rights(db, now_ms, policy),
         lists_changed=_raise_generations(db),
         round_finished=finish_round(db, now_ms, policy),
