@@ -83,6 +83,8 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
         else settings.links.well_known_files,
         require_public_suffix=site.public_suffix,
         hosts_in_memory=settings.memory.hosts,
+        foreign_in_memory=settings.memory.foreign_urls,
+        foreign_pages=settings.links.foreign_pages_per_host,
         seen_in_memory=settings.memory.seen_urls,
         seen_by=settings.memory.seen_url_filter,
     )

@@ -102,12 +102,25 @@ def test_excepted_paths_are_for_others() -> None:
     assert Gate().see(url) == [("outside", Outside(url, "http://a.example.jp/"))]
 
 
-def test_a_new_host_is_reported_once_by_its_top_page() -> None:
-    """Of a host that we hold nothing of, the manager hears its top page, and only once."""
-    gate = Gate()
-    outputs = gate.see("http://new.example.jp/a", "http://new.example.jp/b")
-    assert outputs == [("outside", Outside("http://new.example.jp/", "http://a.example.jp/"))]
-    assert gate.see("http://new.example.jp/c") == []
+def test_each_page_of_a_new_host_is_reported_once() -> None:
+    """Of a host that we hold nothing of, the manager hears each page, also one that ends in `/`."""
+    gate, home = Gate(), "http://a.example.jp/"
+    pages = ["http://new.example.jp/a", "http://new.example.jp/b/", "http://new.example.jp/"]
+    assert gate.see(*pages) == [("outside", Outside(page, home)) for page in pages]
+    gate.filter.use_scope(gate.scope)
+    assert gate.see(*pages) == []
+
+
+def test_a_host_of_others_has_its_share_of_reports() -> None:
+    """A site that invents pages of another host fills neither the outbox nor the manager."""
+    gate = Gate(CrawlLimits(foreign_pages=2))
+    pages = [f"http://new.example.jp/{number}" for number in range(4)]
+    outputs = gate.see(*pages, "http://other.example.jp/")
+    assert [getattr(one, "url", "") for _, one in outputs] == [
+        *pages[:2],
+        "http://other.example.jp/",
+    ]
+    assert gate.stopped.count("enough pages of a host of others reported") == 2
 
 
 def test_names_that_nobody_can_register_are_not_reported() -> None:
