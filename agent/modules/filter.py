@@ -3,7 +3,7 @@
 Invariant: what passes lies in exactly one unfinished job of the list in force. What is not ours
 leaves by `outside`, each page with its referer: pages of hosts that we hold nothing of, pages in a
 directory that others own, and those of a job that is done or rests that it never met. A page is
-reported once, as far as `limits.foreign_in_memory` are remembered, and of one host at most
+reported once a round, as far as `limits.foreign_in_memory` are remembered, and of one host at most
 `limits.foreign_pages` (ADR 203). All else is counted with its reason and a few examples.
 Most links of a page were on the page before: those that were sorted out lately are skipped at the
 cost of one look-up. For this a URL is remembered only if no other page could change its lot; what
@@ -83,8 +83,8 @@ class Filter:
         self._limits = limits
         self._blocked = blocked
         self._stopped = stopped
-        self._reported = make_seen("pairs", limits.foreign_in_memory)
-        self._of_host: dict[str, int] = {}  # pages reported of hosts that we hold nothing of
+        self._round = 0  # the newest of which a unit began since the process started
+        self._forget_reported()
         self.use_scope(scope)
 
     def retune(self, limits: CrawlLimits, blocked: Blocked) -> None:
@@ -103,6 +103,10 @@ class Filter:
 
     def handle_changed(self, changes: Sequence[ListChanged]) -> Iterable[Output]:
         """Check links again where a change of the scope may decide otherwise about them."""
+        newest = max((job.round for one in changes for job in one.begun), default=0)
+        if newest > self._round:
+            self._round = newest
+            self._forget_reported()
         if any(one.moves_urls for one in changes):
             self.use_scope(self._scope)
         return ()
@@ -113,6 +117,7 @@ class Filter:
         self._hosts: dict[str, _Host] = {}
         self._sorted = Recent(SORTED_REMEMBERED)
         self._held = Recent(HELD_REMEMBERED)
+        self._unnamed = Recent(HELD_REMEMBERED)  # counted already: nobody can register their hosts
 
     def handle_links(self, batch: Sequence[Links]) -> Iterator[Output]:
         """Pass on the links that are worth a request, and those that others own."""
@@ -179,8 +184,10 @@ class Filter:
             stop("URL too long", url)
         elif host.refused:
             stop("port of another protocol", url)
-        elif job is None and not host.registrable:
-            stop("host cannot be registered", url)
+        elif job is None and not host.registrable and self._is_public(links.referer):
+            self._sorted.forget(hash(url))  # a page of a host like it may name it too
+            if self._unnamed.add(hash(url)):
+                stop("host cannot be registered", url)
         elif self._blocked(url):
             stop("blocked", url)
         elif not (rule := limits.scope.decide(url).rule).includes:
@@ -214,6 +221,18 @@ class Filter:
                 ),
             )
         return None
+
+    def _is_public(self, referer: str | None) -> bool:
+        """Return whether a page lies at a name that somebody registered.
+
+        A page at another name is on the list all the same, of a network with names of its own.
+        """
+        return referer is None or self._host(referer).registrable
+
+    def _forget_reported(self) -> None:
+        """Report pages of others again: what a manager lost or had no room for comes back."""
+        self._reported = make_seen("pairs", self._limits.foreign_in_memory)
+        self._of_host: dict[str, int] = {}  # pages reported of hosts that we hold nothing of
 
     def _outside(self, url: str, referer: str | None) -> Output | None:
         """Return the report of a page of others; None: it was reported."""
