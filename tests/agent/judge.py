@@ -229,6 +229,10 @@ class JudgedReports(FakeReports):
         self._judge.done.add(unit.unit)
         super().finished(unit)
 
+    def reopened(self, job: int) -> None:
+        """Take note that a job that was done continues, and is finished once more."""
+        self.units = [one for one in self.units if one.job != job]
+
     def closed(self, unit: UnitClosed) -> None:
         assert unit.job not in {one.job for one in self.quiet}, f"{unit.unit} closed twice"
         super().closed(unit)

@@ -28,7 +28,7 @@ from agent.modules.counts import StopCounts
 from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.jobs import Job, ListSlice, ServerList
 from shared.errors import UrlError
-from shared.units import UnitIndex, is_unit, unit_key
+from shared.units import UnitIndex, is_unit, is_whole_host, unit_key
 from shared.urls import canonical
 from shared.wire.orders import Order
 
@@ -95,9 +95,12 @@ class ListChange:
             yield self._slice()
 
     def _may_return(self, job: Job) -> bool:
-        """Return whether a unit that is done may come back in its round, with more start pages."""
+        """Return whether a unit that is done may come back in its round, with more start pages.
+
+        A directory may be a part of its host again, whose job then has its pages.
+        """
         same_round = 0 < job.round == self._wanted.round
-        return same_round and job.kind == "crawl" and not job.is_piece
+        return same_round and job.kind == "crawl" and is_whole_host(job.unit) and not job.is_piece
 
     def _begun_anew(self, numbers: array[int]) -> ListSlice:
         begun = []
