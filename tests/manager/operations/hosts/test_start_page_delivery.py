@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 
+from manager.db import tables
 from manager.db.engine import Database
+from manager.operations.hosts.crawl_scope import set_scope
+from manager.operations.hosts.hosts import exclude_host
 from manager.operations.rounds.rounds import current_round, round_detail, start_round
 from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.world import ADMIN, POLICY, World
@@ -81,3 +85,67 @@ def test_an_agent_of_the_version_before_has_the_page_in_the_next_round(database:
         world.tick()
         world.call(owner)
     assert starts(world, owner)["http://h0.jp:80/"] == ("/island/",)
+
+
+def test_pages_named_without_end_do_not_keep_a_round_open(database: Database) -> None:
+    """A unit continues as often as the setting says; the pages behind that are for the next round.
+
+    An agent names one more page whenever the unit is done.
+    """
+    world, _, other = crawling(database, reopens=True)
+    world.policy = replace(world.policy, reopenings_per_unit=2)
+    seen: set[str] = set()
+    for number in range(200):
+        record_discovered(
+            world.db, world.agents[other].identity, [(1, f"{PAGE}{number}", None)], world.now_ms
+        )
+        world.wait(world.policy.tick_s)
+        world.tick()
+        for name in world.agents:
+            world.call(name)
+            seen.update(world.agents[name].starts.get("http://h0.jp:80/", ()))
+            world.work(name)
+            world.call(name)
+        if current_round(database) is None:
+            break
+    assert current_round(database) is None
+    with database.read() as tx:
+        [reopened] = tx.values(sa.select(sa.func.max(tables.unit_rounds.c.reopened)))
+    assert reopened == 2
+    assert round_detail(database, 1).units == {"finished": 4}
+
+
+def test_what_a_hostile_agent_names_takes_its_share_and_no_more(database: Database) -> None:
+    """Thousands of pages of one unit, twice; pages of a closed unit, and outside of the scope."""
+    policy = replace(POLICY, start_page_delay_s=1.0, start_pages_per_unit=20)
+    world = World(database, policy)
+    world.join("a", "b")
+    world.hosts("h0.jp", "h1.jp", "closed.jp", "far.example")
+    set_scope(database, "include *.jp\ndefault exclude\n", "", ADMIN, world.now_ms)
+    exclude_host(database, "closed.jp", "asked", ADMIN, world.now_ms)
+    hostile = world.agents["b"].identity
+    pages = [f"http://h0.jp/{number}/" for number in range(3000)]
+    pages += ["http://closed.jp/x", "http://far.example/x", "http://new.example/x"]
+    for _ in range(2):
+        lines = ((number, url, None) for number, url in enumerate(pages, 1))
+        record_discovered(database, hostile, lines, world.now_ms, policy)
+    named = [(1, "http://h0.jp/39/", "http://h1.jp/")]
+    record_discovered(database, world.agents["a"].identity, named, world.now_ms, policy)
+    with database.read() as tx:
+        kept = tx.values(sa.select(tables.start_pages.c.url))
+        known = tx.values(sa.select(tables.hosts.c.key))
+        dropped = tx.values(sa.select(sa.func.sum(tables.units.c.dropped_pages)))
+    assert sorted(kept) == sorted(f"http://h0.jp:80/{number}/" for number in range(40))
+    assert "http://new.example:80/" not in known
+    assert dropped == [2 * (3000 - 40)]
+    start_round(database, "random", ADMIN, world.now_ms, probe=False)
+    for _ in range(3):
+        world.wait(world.policy.tick_s)
+        world.resolve()
+        world.tick()
+        for name in world.agents:
+            world.call(name)
+    [sent] = (agent.starts["http://h0.jp:80/"] for agent in world.agents.values() if agent.starts)
+    assert set(sent) == {f"/{number}/" for number in (*range(19), 39)}
+    world.run()
+    assert current_round(database) is None
