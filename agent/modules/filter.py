@@ -117,7 +117,7 @@ class Filter:
         self._hosts: dict[str, _Host] = {}
         self._sorted = Recent(SORTED_REMEMBERED)
         self._held = Recent(HELD_REMEMBERED)
-        self._unnamed = Recent(HELD_REMEMBERED)  # counted already: nobody can register their hosts
+        self._unnamed = Recent(HELD_REMEMBERED)  # counted already: their hosts cannot be registered
 
     def handle_links(self, batch: Sequence[Links]) -> Iterator[Output]:
         """Pass on the links that are worth a request, and those that others own."""
@@ -223,9 +223,9 @@ class Filter:
         return None
 
     def _is_public(self, referer: str | None) -> bool:
-        """Return whether a page lies at a name that somebody registered.
+        """Return whether a page lies at a name below a public suffix.
 
-        A page at another name is on the list all the same, of a network with names of its own.
+        Another page is fetched because the list has its host: the network uses private names.
         """
         return referer is None or self._host(referer).registrable
 

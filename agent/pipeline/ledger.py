@@ -140,7 +140,7 @@ class Ledger(Protocol):
         """
 
     def reopen_job(self, job: int) -> bool:
-        """Let a job that is done take URLs again; return whether its seen-set was kept for that."""
+        """Reopen a job that is done, to take URLs; return whether its seen-set was kept."""
 
     def drop_job(self, job: int) -> None:
         """Forget a job that left the list: row, queue and seen-set."""

@@ -176,7 +176,7 @@ class SqliteLedger:
     def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
         """Remember that a job is done: its queue and seen-set are dropped, its row stays.
 
-        may_reopen: the seen-set stays until the job leaves the list for good.
+        may_reopen: the seen-set stays until the job is dropped.
         """
         may_reopen = may_reopen and not self._queues.queued(job)
         if may_reopen:
@@ -186,7 +186,7 @@ class SqliteLedger:
         self._jobs.finish(job, may_reopen=may_reopen)
 
     def reopen_job(self, job: int) -> bool:
-        """Let a job that is done take URLs again; return whether its seen-set was kept."""
+        """Reopen a job that is done, to take URLs; return whether its seen-set was kept."""
         return self._jobs.reopen(job)
 
     def drop_job(self, job: int) -> None:

@@ -19,7 +19,7 @@ __all__ = ["NewsRow", "add", "any_waiting", "busy_agents", "drop", "reopen", "wa
 
 @frozen
 class NewsRow:
-    """A unit with new start pages, as it is in a round.
+    """A unit with new start pages, and its state in a round.
 
     agent_id, state: None where the round does not have it. is_plain, reopens: of that agent.
     owner_id: whom it belongs to now.
@@ -83,7 +83,7 @@ def busy_agents(tx: Transaction, round_number: int) -> set[int]:
 
 
 def reopen(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> None:
-    """Let units that are done continue in a round: they wait for their agents' rights."""
+    """Reopen units that are done in a round: they wait for their agents' rights."""
     c = unit_rounds.c
     continuing = (
         unit_rounds.update()

@@ -58,8 +58,9 @@ def add_start_pages(
 ) -> list[NewStartPage]:
     """Keep start pages that are not known yet, at most `limit` a unit; return the new ones.
 
-    A known one counts one referrer more, where another sender named it last. What finds no room is
-    counted with its unit. Pages of one call must differ.
+    One agent fills half of that at most, so none keeps the pages that others find out. A known one
+    counts one referrer more, where another sender named it last. What finds no room is counted
+    with its unit. Pages of one call must differ.
     """
     counted = sa.select(units.c.id, units.c.start_pages)
     known = dict(tx.among(counted, units.c.id, {page.unit_id for page in new}))
@@ -73,13 +74,18 @@ def add_start_pages(
         )
         there.update(((row.unit_id, row.url), row) for row in rows)
     _count_referrers(tx, new, there)
+    share = max(1, limit // 2)
+    of_sender = _count_by_sender(tx, known)
     dropped: dict[int, int] = defaultdict(int)
     added: list[NewStartPage] = []
     for page in new:
         if (page.unit_id, page.url) in there:
             continue
-        if known[page.unit_id] < limit:
+        sender = (page.unit_id, page.found_by)
+        has_room = page.found_by is None or of_sender[sender] < share
+        if known[page.unit_id] < limit and has_room:
             known[page.unit_id] += 1
+            of_sender[sender] += 1
             added.append(page)
         else:
             dropped[page.unit_id] += 1
@@ -105,6 +111,17 @@ def _count_referrers(
     if rows:
         one_more = start_pages.c.referrers + 1
         tx.update_each(start_pages, ["id"], rows, referrers=one_more)
+
+
+def _count_by_sender(
+    tx: Transaction, unit_ids: Collection[int]
+) -> defaultdict[tuple[int, int | None], int]:
+    """Return how many start pages of some units each sender named last."""
+    counted = sa.select(c.unit_id, c.found_by, sa.func.count()).group_by(c.unit_id, c.found_by)
+    found: defaultdict[tuple[int, int | None], int] = defaultdict(int)
+    for unit_id, sender, pages in tx.among(counted, c.unit_id, unit_ids):
+        found[unit_id, sender] = pages
+    return found
 
 
 def _count_dropped(tx: Transaction, dropped: Mapping[int, int]) -> None:
@@ -158,7 +175,13 @@ def count_start_pages(tx: Transaction, unit_ids: Collection[int]) -> int:
 
 
 def start_pages_of(tx: Transaction, unit_ids: Collection[int]) -> list[StartPageRow]:
-    """Return the start pages of some units, by unit, the most referred and the oldest first."""
+    """Return the start pages of some units, by unit, the most referred first.
+
+    Of those that are equal, the oldest of each sender in turn: none is served before the others.
+    """
+    turn = sa.func.row_number().over(
+        partition_by=(c.unit_id, c.found_by, c.referrers), order_by=c.id
+    )
     query = sa.select(c.id, c.unit_id, c.url, c.referer, c.referrers)
-    query = query.order_by(c.unit_id, c.referrers.desc(), c.id)
+    query = query.order_by(c.unit_id, c.referrers.desc(), turn, c.id)
     return tx.rows_among(StartPageRow, query, c.unit_id, unit_ids)

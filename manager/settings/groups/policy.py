@@ -183,7 +183,7 @@ class PolicySettings:
         10,
         Range("times", 0, 10_000),
         "how often a unit that is done continues in the same round because start pages came later; "
-        "what comes after that is fetched in the next round; 0: never",
+        "later pages are fetched in the next round; 0: never",
     )
     plan_moves: float = setting(
         0.1,

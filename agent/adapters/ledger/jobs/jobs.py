@@ -146,7 +146,7 @@ class Jobs:
             self._mark(number, REOPENS if may_reopen else ENDED)
 
     def reopen(self, number: int) -> bool:
-        """Let a job that is done continue; return whether it can."""
+        """Reopen a job that is done; return whether it can continue."""
         state = self.state(number)
         if state is None or not state.may_reopen:
             return False

@@ -46,16 +46,20 @@ def test_any_reports_leave_a_bounded_and_counted_store(
     dropped: dict[int, int] = defaultdict(int)
     for agent, pages in reports:
         new = []
-        for page in (f"http://h{number}.jp:80/{one}/" for one in pages):
+        named_pages = [f"http://h{number}.jp:80/{one}/" for one in pages]
+        for page in model.keys() & set(named_pages):
+            model[page] += last[page] != agent
+            last[page] = agent
+        for page in named_pages:
             if page in model:
-                model[page] += last[page] != agent
-            elif len(model) < LIMIT:
+                continue
+            of_sender = sum(one == agent for one in last.values())
+            if len(model) < LIMIT and of_sender < LIMIT // 2:
                 model[page] = 1
                 new.append(page)
+                last[page] = agent
             else:
                 dropped[unit] += 1
-                continue
-            last[page] = agent
         named = [
             NewStartPage(unit, f"http://h{number}.jp:80/{one}/", None, None, agent) for one in pages
         ]
