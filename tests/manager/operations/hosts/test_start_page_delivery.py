@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from manager.db import tables
+from manager.db.consistency_checks import contradictions
 from manager.db.engine import Database
 from manager.operations.hosts.crawl_scope import set_scope
 from manager.operations.hosts.hosts import exclude_host
@@ -149,3 +150,5 @@ def test_what_a_hostile_agent_names_takes_its_share_and_no_more(database: Databa
     assert set(sent) == {f"/{number}/" for number in (*range(19), 39)}
     world.run()
     assert current_round(database) is None
+    with database.read() as tx:
+        assert list(contradictions(tx)) == []
