@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-churn bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-shared bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-churn bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-islands bench-lists bench-live bench-lying bench-manager bench-senders bench-shared bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -96,7 +96,7 @@ screenshots: dev  ## pictures of every page of the console, light, dark, wide, n
 	@tools/test_packages.sh check all
 	@$(VENV)/python -m tools.screenshots $(ARGS)
 
-bench: bench-archive bench-balance bench-churn bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-lists bench-live bench-lying bench-manager bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-churn bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-islands bench-lists bench-live bench-lying bench-manager bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
 
 bench-comparison: dev  ## a benchmark at an old commit and here, in turns; OLD=v1.0 BENCH=console ARGS="--only sqlite"
 	$(VENV)/python -m benchmarks.comparison $(OLD) $(BENCH) --rounds $(or $(ROUNDS),1) -- $(ARGS)
@@ -135,6 +135,9 @@ bench-hostile: dev  ## how much later good hosts are done among hostile ones
 
 bench-lists: dev  ## how long an agent's loop stands still while it takes a list; ARGS="--units 10000" for a quick look
 	$(VENV)/python -m benchmarks.lists $(ARGS)
+
+bench-islands: dev  ## pages that only other hosts link to: 4 agents, two rounds, all fetched; ARGS="--hosts 40"
+	$(VENV)/python -m benchmarks.islands $(ARGS)
 
 bench-live: dev  ## a random round and a balanced one by the clock: 8 agents, 400 hosts; ARGS="--seed 2"
 	$(VENV)/python -m benchmarks.live $(ARGS)

@@ -104,7 +104,8 @@ class Crawl:
             case "seed":
                 return _kept(self._seeds, Seed(ports.ledger, self._held()))
             case "filter":
-                one = Filter(self._held(), limits, self.blocked, self.stopped, self._year)
+                has_met = ports.ledger.has_met
+                one = Filter(self._held(), limits, self.blocked, self.stopped, self._year, has_met)
                 return _kept(self._filters, one)
             case "dedup":
                 return Dedup(ports.ledger, limits, self.stopped, self.kinds)

@@ -1,9 +1,10 @@
 """Asks of every link whether it is ours to fetch, and worth it. Before dedup: this is cheaper.
 
 Invariant: what passes lies in exactly one unfinished job of the list in force. What is not ours
-leaves by `outside`: of a host that we hold nothing of, its top page, once; of a page in a
-directory that others own, or of a job that is done or rests, the page itself. All else is counted
-with its reason and a few examples.
+leaves by `outside`, each page with its referer: pages of hosts that we hold nothing of, pages in a
+directory that others own, and those of a job that is done or rests that it never met. A page is
+reported once a round, as far as `limits.foreign_in_memory` are remembered, and of one host at most
+`limits.foreign_pages` (ADR 203). All else is counted with its reason and a few examples.
 Most links of a page were on the page before: those that were sorted out lately are skipped at the
 cost of one look-up. For this a URL is remembered only if no other page could change its lot; what
 equal pages hold back is asked about again, and counted once.
@@ -22,9 +23,10 @@ from dataclasses import replace
 from typing import Final
 
 from agent.modules.counts import StopCounts
-from agent.modules.limits import OUTSIDE_SCOPE, CrawlLimits
+from agent.modules.limits import OUTSIDE_SCOPE, CrawlLimits, SeenUrls
 from agent.modules.public_suffix import is_registrable
 from agent.modules.recent_memory import Recent
+from agent.modules.seen import make_seen
 from agent.modules.server_list.scope import Scope
 from agent.modules.traps import SAME_CONTENT, Traps
 from agent.pipeline.handler import Input, Inputs, Output
@@ -38,12 +40,15 @@ __all__ = ["Filter"]
 
 SORTED_REMEMBERED: Final = 1 << 17  # URLs about which nothing new can be found out
 HELD_REMEMBERED: Final = 1 << 15  # URLs that equal pages hold back
-OUTSIDE_REMEMBERED: Final = 100_000  # URLs that need not be reported twice
 HOSTS_REMEMBERED: Final = 100_000
 EMBEDDED_HOPS: Final = 5  # a style sheet, three imports and a font
 
 Blocked = Callable[[str], bool]
 """Tells whether a pattern of the site or the manager forbids a URL; linear time (RE2)."""
+
+
+HasMet = Callable[[int, str], bool]
+"""Tells whether a job, by its number, has met a URL."""
 
 
 @frozen
@@ -67,13 +72,19 @@ class Filter:
         blocked: Blocked,
         stopped: StopCounts,
         year: Callable[[], int],
+        has_met: HasMet = lambda _job, _url: False,
     ) -> None:
-        """Begin with what the agent holds, as the ledger says. year: the one in which we are."""
+        """Begin with what the agent holds, as the ledger says. year: the one in which we are.
+
+        has_met: returns whether a job has met a URL, also after its end.
+        """
+        self._has_met = has_met
         self._traps = Traps(limits, year)
         self._limits = limits
         self._blocked = blocked
         self._stopped = stopped
-        self._reported = Recent(OUTSIDE_REMEMBERED)
+        self._round = 0  # the newest of which a unit began since the process started
+        self._forget_reported()
         self.use_scope(scope)
 
     def retune(self, limits: CrawlLimits, blocked: Blocked) -> None:
@@ -92,6 +103,10 @@ class Filter:
 
     def handle_changed(self, changes: Sequence[ListChanged]) -> Iterable[Output]:
         """Check links again where a change of the scope may decide otherwise about them."""
+        newest = max((job.round for one in changes for job in one.begun), default=0)
+        if newest > self._round:
+            self._round = newest
+            self._forget_reported()
         if any(one.moves_urls for one in changes):
             self.use_scope(self._scope)
         return ()
@@ -102,6 +117,7 @@ class Filter:
         self._hosts: dict[str, _Host] = {}
         self._sorted = Recent(SORTED_REMEMBERED)
         self._held = Recent(HELD_REMEMBERED)
+        self._unnamed = Recent(HELD_REMEMBERED)  # counted already: their hosts cannot be registered
 
     def handle_links(self, batch: Sequence[Links]) -> Iterator[Output]:
         """Pass on the links that are worth a request, and those that others own."""
@@ -158,8 +174,8 @@ class Filter:
                 stop("blocked", url)
             elif not self._limits.scope.decide(url).is_inside:
                 stop(OUTSIDE_SCOPE, url)
-            elif self._reported.add(url):
-                return "outside", Outside(url, links.referer)
+            elif job is None or not self._has_met(job.number, url):
+                return self._outside(url, links.referer)
             return None
         if links.depth < 0 and job is not None and job.max_pages:
             return None  # a probe's few pages are to measure the site, not its sitemaps
@@ -168,15 +184,16 @@ class Filter:
             stop("URL too long", url)
         elif host.refused:
             stop("port of another protocol", url)
-        elif job is None and not host.registrable:
-            stop("host cannot be registered", url)
+        elif job is None and not host.registrable and self._is_public(links.referer):
+            self._sorted.forget(hash(url))  # a page of a host like it may name it too
+            if self._unnamed.add(hash(url)):
+                stop("host cannot be registered", url)
         elif self._blocked(url):
             stop("blocked", url)
         elif not (rule := limits.scope.decide(url).rule).includes:
             stop(OUTSIDE_SCOPE, url)
         elif job is None:
-            if self._reported.add(host.key):
-                return "outside", Outside(self._reported_page(url), links.referer)
+            return self._foreign(host.key, url, links.referer)
         elif rule.depth is not None and links.depth > rule.depth and not kind & EMBEDDED:
             self._sorted.forget(hash(url))  # another page may lie nearer
             stop("too deep", url)
@@ -205,10 +222,35 @@ class Filter:
             )
         return None
 
-    def _reported_page(self, url: str) -> str:
-        """Return the page by which a host is reported: its top, if that is inside the scope."""
-        top = _top_page(url)
-        return top if self._limits.scope.decide(top).is_inside else url
+    def _is_public(self, referer: str | None) -> bool:
+        """Return whether a page lies at a name below a public suffix.
+
+        Another page is fetched because the list has its host: the network uses private names.
+        """
+        return referer is None or self._host(referer).registrable
+
+    def _forget_reported(self) -> None:
+        """Report pages of others again: what a manager lost or had no room for comes back."""
+        self._reported = make_seen(SeenUrls(urls=self._limits.foreign_in_memory))
+        self._of_host: dict[str, int] = {}  # pages reported of hosts that we hold nothing of
+
+    def _outside(self, url: str, referer: str | None) -> Output | None:
+        """Return the report of a page of others; None: it was reported."""
+        known = self._reported.meet([hash(url)])[0]
+        return None if known else ("outside", Outside(url, referer))
+
+    def _foreign(self, host: str, url: str, referer: str | None) -> Output | None:
+        """Return the report of a page of a host that we hold nothing of, within its share."""
+        reported = self._of_host.get(host, 0)
+        if reported >= self._limits.foreign_pages:
+            self._stopped.add("enough pages of a host of others reported", url)
+            return None
+        output = self._outside(url, referer)
+        if output is not None:
+            if len(self._of_host) >= HOSTS_REMEMBERED:
+                self._of_host.clear()
+            self._of_host[host] = reported + 1
+        return output
 
     def _is_late(self, job: Job, links: Links) -> bool:
         """Return whether a job takes no link from there: done, or measured by its own pages only.
@@ -235,10 +277,6 @@ class Filter:
                 has_refused_port(key),
             )
         return host
-
-
-def _top_page(url: str) -> str:
-    return url[: url.index("/", 8) + 1]
 
 
 def _is_excepted(url: str, job: Job) -> bool:

@@ -201,6 +201,12 @@ class CrawlLimits:
     seen: SeenUrls = SeenUrls()
     """Memory of seen URLs that dedup asks before it asks the disk."""
 
+    foreign_in_memory: int = 1 << 18
+    """Pages of others that need not be reported twice: 2 MB."""
+
+    foreign_pages: int = 10_000
+    """Pages of one host of others that are reported: as many as the manager keeps."""
+
     hosts_in_memory: int = 1 << 20
     """Hosts without work whose address is remembered while it holds: 16 MB, and as many again with
     an IPv6 address."""

@@ -132,8 +132,15 @@ class Ledger(Protocol):
     def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
         """Add to a job's counters."""
 
-    def finish_job(self, job: int) -> None:
-        """Remember that a job is done: its queue and seen-set are dropped, its row stays."""
+    def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
+        """Remember that a job is done: its queue and seen-set are dropped, its row stays.
+
+        may_reopen: the seen-set stays too, so that more pages of the unit can be fetched. The queue
+        must be empty then.
+        """
+
+    def reopen_job(self, job: int) -> bool:
+        """Reopen a job that is done, to take URLs; return whether its seen-set was kept."""
 
     def drop_job(self, job: int) -> None:
         """Forget a job that left the list: row, queue and seen-set."""
@@ -141,6 +148,9 @@ class Ledger(Protocol):
     # dedup
     def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
         """Enter URLs into a job's exact seen-set; return for each whether it was new."""
+
+    def has_met(self, job: int, url: str) -> bool:
+        """Return whether a URL is in a job's seen-set, also after the end of the job."""
 
     # frontier
     def push(self, items: Iterable[QueuedUrl]) -> None:

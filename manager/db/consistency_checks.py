@@ -177,6 +177,7 @@ def _questions() -> Mapping[str, sa.Select[Any]]:
         ),
         "excluded_in_part": _units(hosts).where(
             units.c.merged_ms.is_(None),
+            units.c.scope_rule == "",  # outside of the scope: excluded by itself
             (hosts.c.excluded_ms.is_not(None)) != (units.c.state == "excluded"),
         ),
     }

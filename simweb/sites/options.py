@@ -58,6 +58,7 @@ class WorldOptions:
     links_mean: float = _setting(6.0, "mean random links of a page within its host", 0, 200)
     outlinks_mean: float = _setting(0.5, "mean random links of a page to other hosts", 0, 50)
     islands: float = _setting(0.0, "share of hosts with a directory only others link to", 0, 1)
+    island_chain: bool = _setting(False, "islands are linked from islands, four in a row")
     names_per_address: float = _setting(1.2, "mean host names of an address", 1, 1000)
 
     robots: tuple[str, ...] = _setting((), "KIND=WEIGHT: how often a kind of robots.txt occurs")

@@ -19,6 +19,9 @@ from simweb.sites.site import Site
 
 __all__ = ["HostPlan", "Outlink", "World"]
 
+CHAIN = 4
+"""Islands in a row, of which each is linked only from the one before."""
+
 
 @frozen
 class Outlink:
@@ -131,12 +134,31 @@ class World:
                 self.found_on[host.index] = page
             if host.healthy:
                 healthy.append(host)
+        if self.options.island_chain:
+            self._chain_islands(healthy)
+            return
         for host in healthy:
             island = self.site(host).island if host.island_pages else None
             others = [other for other in healthy if other.index != host.index]
             if island is not None and others:
                 path = self.site(host).path_of(island)
                 self._plan_link(others, Outlink(host.index, path), f"island-{seed}")
+
+    def _chain_islands(self, healthy: list[HostPlan]) -> None:
+        """Link each island from the island before, and the first of four from a mainland."""
+        islanders = [host for host in healthy if host.island_pages]
+        for number, host in enumerate(islanders):
+            island = self.site(host).island
+            assert island is not None, "it has pages there"
+            link = Outlink(host.index, self.site(host).path_of(island))
+            if number % CHAIN == 0:
+                others = [other for other in healthy if other.index != host.index]
+                self._plan_link(others, link, f"island-{self.options.seed}")
+                continue
+            before = islanders[number - 1]
+            page = self.site(before).island
+            assert page is not None, "it has pages there"
+            self._planned.setdefault(before.index, {}).setdefault(page, []).append(link)
 
     def _plan_link(self, sources: list[HostPlan], link: Outlink, why: str) -> tuple[int, int]:
         """Put a link on some page of one of the sources; return (host, page)."""

@@ -163,13 +163,26 @@ class FakeLedger:
                 response_bytes=row.response_bytes + response_bytes,
             )
 
-    def finish_job(self, job: int) -> None:
+    def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
         self._changed = True
         row = self._now.rows.get(job)
         if row is not None:
             self._now.rows[job] = replace(row, finished=True)
-            self._now.seen.pop(job, None)
+            if not may_reopen or self.queued(job):
+                self._now.seen.pop(job, None)
             self._now.queues.pop(job, None)
+
+    def reopen_job(self, job: int) -> bool:
+        row = self._now.rows.get(job)
+        if row is None or not row.finished or job not in self._now.seen:
+            return False
+        self._changed = True
+        self._now.rows[job] = replace(row, finished=False)
+        self._now.queues.setdefault(job, {})
+        return True
+
+    def has_met(self, job: int, url: str) -> bool:
+        return url in self._now.seen.get(job, ())
 
     def drop_job(self, job: int) -> None:
         self._changed = True
@@ -179,7 +192,7 @@ class FakeLedger:
     def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
         self._changed = True
         seen = self._now.seen.get(job)
-        if seen is None:
+        if seen is None or self._now.rows[job].finished:
             return [False] * len(urls)
         new = []
         for url in urls:

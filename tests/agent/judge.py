@@ -229,6 +229,10 @@ class JudgedReports(FakeReports):
         self._judge.done.add(unit.unit)
         super().finished(unit)
 
+    def reopened(self, job: int) -> None:
+        """Take note that a job that was done continues, and is finished once more."""
+        self.units = [one for one in self.units if one.job != job]
+
     def closed(self, unit: UnitClosed) -> None:
         assert unit.job not in {one.job for one in self.quiet}, f"{unit.unit} closed twice"
         super().closed(unit)
@@ -270,13 +274,13 @@ class JudgedLedger(FakeLedger):
         self.judge.placed_s[host] = self.judge.ticked_s
         super().place_job(job, host, address)
 
-    def finish_job(self, job: int) -> None:
+    def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
         kept = set(self._now.captures[self.opened[job] :])
         queues = (self.take(job, 0, 10**9, level) for level in range(LEVELS))
         queued = {one.url for queue in queues for one in queue}
         lost = self._now.seen[job] - kept - queued - self.judge.excused
         assert not lost, f"lost: {lost}"
-        super().finish_job(job)
+        super().finish_job(job, may_reopen=may_reopen)
 
     def commit(self) -> None:
         super().commit()

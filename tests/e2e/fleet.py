@@ -30,6 +30,7 @@ grace_s = 1.0
 max_tick_gap_s = {gap_s}
 log_timeout_s = 10.0
 refetch_share = {refetch_share}
+{policy}
 
 [limits]
 uploads_per_minute = 100000
@@ -138,6 +139,7 @@ def running_fleet(
     permit_s: float = 60.0,
     every_s: float = 0.5,
     refetch_share: float = 0.0,
+    policy: str = "",
     lying: Collection[int] = (),
     manager_names: Lent | None = None,
     agent_names: Mapping[int, Lent] | None = None,
@@ -146,7 +148,8 @@ def running_fleet(
     """Start a web, a manager with its hosts imported, and agents; end them all.
 
     every_s: between two logs of an agent; 0: when its list is worked off. refetch_share: of the
-    pages, fetched again after a round. lying: agents that log what they did not see.
+    pages, fetched again after a round. policy: more of the manager's settings. lying: agents that
+    log what they did not see.
     manager_names, agent_names: name servers in the place of the web's, which they may ask.
     """
     with ExitStack() as stack:
@@ -156,6 +159,7 @@ def running_fleet(
             permit_s=permit_s,
             gap_s=GAP_S,
             refetch_share=refetch_share,
+            policy=policy,
         )
         manager = AskedManager(folder / "manager", settings)
         stack.callback(manager.stop)

@@ -34,6 +34,7 @@ permit_s = {permit_s}
 grace_s = {grace_s}
 log_timeout_s = {log_grace_s}
 refetch_share = 0.0
+start_page_delay_s = 2.0
 probe_pages = {probe_pages}
 
 [limits]

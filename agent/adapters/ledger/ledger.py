@@ -173,10 +173,21 @@ class SqliteLedger:
             stack.pop_all()
         return ledger
 
-    def finish_job(self, job: int) -> None:
-        """Remember that a job is done: its queue and seen-set are dropped, its row stays."""
-        self._discard(job)
-        self._jobs.finish(job)
+    def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
+        """Remember that a job is done: its queue and seen-set are dropped, its row stays.
+
+        may_reopen: the seen-set stays until the job is dropped.
+        """
+        may_reopen = may_reopen and not self._queues.queued(job)
+        if may_reopen:
+            self._queues.empty(job)
+        else:
+            self._discard(job)
+        self._jobs.finish(job, may_reopen=may_reopen)
+
+    def reopen_job(self, job: int) -> bool:
+        """Reopen a job that is done, to take URLs; return whether its seen-set was kept."""
+        return self._jobs.reopen(job)
 
     def drop_job(self, job: int) -> None:
         """Forget a job that left the list: row, queue and seen-set."""
@@ -188,6 +199,10 @@ class SqliteLedger:
         if self._jobs.live(job) is None:
             return [False] * len(urls)
         return self._seen.add(job, urls)
+
+    def has_met(self, job: int, url: str) -> bool:
+        """Return whether a URL is in a job's seen-set, also after the end of the job."""
+        return self._seen.has(job, url)
 
     @property
     def known(self) -> int:
@@ -235,8 +250,8 @@ class SqliteLedger:
         return self._files.log.state.size_bytes
 
     def _discard(self, job: int) -> None:
-        """Drop the queue and the seen-set of an unfinished job."""
-        state = self._jobs.live(job)
-        if state is not None:
+        """Drop the queue and the seen-set of a job that has them."""
+        state = self._jobs.state(job)
+        if state is not None and (state.may_reopen or not state.finished):
             self._queues.discard(job, state)
             self._seen.discard(state.entered)

@@ -19,8 +19,8 @@ __all__ = ["first_unsent", "reportable_units"]
 
 def reportable_units(session: CrawlSession, outbox: Outbox, limit: int) -> tuple[FinishedUnit, ...]:
     """Return the units that are done and not acknowledged, as far as they may be reported now."""
-    pending = session.reports.pending_finished(limit)
     scope = session.scope
+    pending = [one for one in session.reports.pending_finished(limit) if not _goes_on(one, scope)]
     pieces = {one.unit for one in pending if _is_piece(one, scope)}
     if not pieces:
         return tuple(pending)
@@ -41,6 +41,14 @@ def first_unsent(session: CrawlSession, outbox: Outbox) -> int | None:
     if oldest is not None:
         numbers.append(oldest)
     return min(numbers, default=None)
+
+
+def _goes_on(one: FinishedUnit, scope: Scope) -> bool:
+    """Return whether a unit was opened again since it was done."""
+    job = scope.jobs.get(one.unit)
+    if job is None or job.is_piece or (job.round, job.kind) != (one.round, one.kind):
+        return False
+    return one.unit not in scope.finished
 
 
 def _is_piece(one: FinishedUnit, scope: Scope) -> bool:

@@ -61,8 +61,12 @@ class Reports:
 
     @property
     def unreported(self) -> int:
-        """Return the number of waiting reports: in the outbox, and the open log if it has lines."""
-        return len(self.outbox.waiting()) + bool(self._session.ledger.open_log_bytes)
+        """Return the number of waiting reports: in the outbox, the open log if it has lines, and
+        the next M2 if anything was found for it: a round must not end without those pages.
+        """
+        session = self._session
+        has_found = session.reports.oldest_outside() is not None
+        return len(self.outbox.waiting()) + bool(session.ledger.open_log_bytes) + has_found
 
     async def close_log(self, reason: str) -> None:
         """Close the open log and put it, and any that a crash left, into the outbox."""
@@ -123,7 +127,8 @@ class Reports:
             log_bytes=session.ledger.open_log_bytes,
         )
         reason = schedule.log_due(moment)
-        if self._permission.holds.drained and session.is_quiet and moment.log_bytes:
+        is_leaving = self._permission.holds.drained and session.is_quiet
+        if is_leaving and moment.log_bytes:
             reason = "drained"
         try:
             if reason:
@@ -131,7 +136,7 @@ class Reports:
                 schedule.log_closed(moment)
                 self._probes_reported = probes
                 self._wake.set()
-            if schedule.hosts_due(moment):
+            if is_leaving or schedule.hosts_due(moment):
                 if await self.hand_over_hosts():
                     self._wake.set()
                 schedule.hosts_sent(moment)

@@ -99,7 +99,10 @@ class ListInForce:
     def _report_finished(self, number: int) -> None:
         reports = self._adapters.reports
         row = self._adapters.ledger.job(number)
-        if row is not None and not reports.tells(row.job.unit):
+        resting = row is not None and row.job.unit in self._crawl.scope.resting
+        if row is None or not (row.finished or resting):
+            return  # its list opened it again
+        if not reports.tells(row.job.unit):
             job = row.job
             reports.finished(
                 UnitFinished(

@@ -90,6 +90,8 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
             counters=memory.seen_url_counters,
             false_positive_rate=memory.seen_url_false_positive_rate,
         ),
+        foreign_in_memory=settings.memory.foreign_urls,
+        foreign_pages=settings.links.foreign_pages_per_host,
     )
 
 

@@ -4,8 +4,10 @@ To read the lines needs neither the ledger nor the loop: of a million it takes t
 thread.
 
 A unit that is there in the same round and kind continues as the same job (to fetch pages again: if
-they are the same pages). Jobs that left the list or continue under other orders come first, then
-jobs that begin again, then new ones; a job that continues unchanged is not touched.
+they are the same pages). A crawl that is done stays for its round also when it left the list: the
+manager may send its unit again, with pages that others found. Jobs that left the list or continue
+under other orders come first, then jobs that begin again, then new ones; a job that continues
+unchanged is not touched.
 
 Invariant: each slice is whole by itself, and what follows of it is in the ledger with it. So a
 process that ends between two of them has lost nothing: the next one compares the same list with
@@ -26,7 +28,7 @@ from agent.modules.counts import StopCounts
 from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.jobs import Job, ListSlice, ServerList
 from shared.errors import UrlError
-from shared.units import UnitIndex, is_unit, unit_key
+from shared.units import UnitIndex, is_unit, is_whole_host, unit_key
 from shared.urls import canonical
 from shared.wire.orders import Order
 
@@ -73,7 +75,8 @@ class ListChange:
         for before, is_finished in part:
             want = units.get(before.unit)
             if want is None:
-                ended.append(before.number)
+                if not (is_finished and self._may_return(before)):
+                    ended.append(before.number)
                 continue
             job = want.job(before.unit, round_number, before.number)
             if not _goes_on(before, job):
@@ -90,6 +93,14 @@ class ListChange:
             yield self._slice(altered=tuple(altered[first : first + CHANGES]))
         if not ended and not altered:
             yield self._slice()
+
+    def _may_return(self, job: Job) -> bool:
+        """Return whether a unit that is done may come back in its round, with more start pages.
+
+        A directory may be a part of its host again, whose job then has its pages.
+        """
+        same_round = 0 < job.round == self._wanted.round
+        return same_round and job.kind == "crawl" and is_whole_host(job.unit) and not job.is_piece
 
     def _begun_anew(self, numbers: array[int]) -> ListSlice:
         begun = []

@@ -108,6 +108,12 @@ class UnitsHeld:
             self.finished += 1
             self._set(unit, _DONE)
 
+    def reopen(self, unit: str) -> None:
+        """Note that a unit's job, which was done, continues."""
+        if self._state(unit) == _DONE:
+            self.finished -= 1
+            self._set(unit, _OPEN)
+
     def begin(self, number: int, unit: str) -> None:
         """Take in a unit that is not held, with the number of its job."""
         host = host_of(unit)

@@ -8,7 +8,9 @@ Invariant: ledger and scope hold the same jobs, also between two slices. A job i
 finished exactly once, and one that left the list as closed exactly once: when no request to its
 host is under way that a job which left the list began.
 A piece of a split host is not finished but rests when nothing of it is left: its queue and
-seen-set stay, and a list that has a new start page for it wakes it.
+seen-set stay, and a list that has a new start page for it wakes it. A whole host that was crawled
+to its end is done, and its seen-set stays for the round: a list that has a page for it that it
+never met opens it again (ADR 203).
 Leaves to others: whether a URL is worth fetching (filter), and when nothing is left (frontier).
 """
 
@@ -29,7 +31,7 @@ from shared.urls import canonical, host_of
 __all__ = ["Seed"]
 
 NOTHING_LEFT: Final = ("complete", "nothing to fetch")
-"""Reasons after which a piece may continue; the others are limits and failures."""
+"""Reasons after which a unit may continue; the others are limits and failures."""
 
 
 class Seed:
@@ -66,9 +68,10 @@ class Seed:
     def _take_slice(self, one: ListSlice) -> Iterator[Output]:
         self.shares_hosts = one.shares_hosts or (self.shares_hosts and not one.last)
         ended, closed = self._end(one.ended)
-        new_pages: dict[str, Iterable[tuple[str, str | None]]] = {}
+        new_pages: dict[str, Sequence[tuple[str, str | None]]] = {}
         for job in one.altered:
             new_pages[job.unit] = self._alter(job)
+        reopened = tuple(job for job in one.altered if self._reopens(job, new_pages[job.unit]))
         begun = [self._begin(job) for job, _ in one.begun]
         for job in begun:
             new_pages[job.unit] = job.start_pages
@@ -77,7 +80,7 @@ class Seed:
             yield (
                 "changed",
                 ListChanged(
-                    tuple(begun),
+                    (*begun, *reopened),
                     tuple(ended),
                     frozenset(closed),
                     woken=woken,
@@ -130,6 +133,17 @@ class Seed:
         if job.unit not in self.scope.resting or not new_pages:
             return False
         self.scope.resting.discard(job.unit)
+        return True
+
+    def _reopens(self, job: Job, new_pages: Sequence[tuple[str, str | None]]) -> bool:
+        """Return whether a job that was done continues: others found pages that it never met."""
+        if job.unit not in self.scope.finished:
+            return False
+        if all(self._ledger.has_met(job.number, url) for url, _ in new_pages):
+            return False
+        if not self._ledger.reopen_job(job.number):
+            return False
+        self.scope.units.reopen(job.unit)
         return True
 
     def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
@@ -186,7 +200,9 @@ class Seed:
         ended = done.keys() - resting
         self.scope.resting.difference_update(ended)
         for name in ended:
-            self._ledger.finish_job(done[name].job)
+            unit = done[name]
+            may_reopen = unit.kind == "crawl" and unit.reason in NOTHING_LEFT
+            self._ledger.finish_job(unit.job, may_reopen=may_reopen and unit.failure is None)
             self.scope.units.finish(name)
         self._count_probes(ended)
         jobs = tuple(self.scope.jobs[unit] for unit in done if unit in ended)

@@ -107,7 +107,10 @@ class LimitSettings:
         "how many sitemaps of one robots.txt or index are read; 0: none",
     )
     public_suffix: bool = setting(
-        True, "yes/no", "whether found hosts are reported only if their names could be registered"
+        True,
+        "yes/no",
+        "whether found hosts are reported only if their names could be registered; those on a "
+        "page of a host whose name could not are reported all the same",
     )
     server_list_bytes: int = setting(
         2 * GB,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.frozen import frozen
-from shared.settings import setting
+from shared.settings import Range, setting
 from shared.well_known import WELL_KNOWN_NAMES
 
 __all__ = ["LinkSettings"]
@@ -24,4 +24,10 @@ class LinkSettings:
         "names",
         "files below /.well-known/ that are asked for once a host and round, after its pages; "
         "empty: none",
+    )
+    foreign_pages_per_host: int = setting(
+        10_000,
+        Range("pages", 1, 10**6),
+        "how many pages of one host of other agents are reported to the manager, which has its own "
+        "limit; more are counted",
     )

@@ -18,6 +18,12 @@ class MemorySettings:
         "how many URLs that were seen are in memory, a power of two, 8 bytes each; the disk is "
         "asked about others",
     )
+    foreign_urls: int = setting(
+        1 << 18,
+        Range("URLs", 1, 1 << 28),
+        "how many reported pages of other agents are in memory, a power of two, 8 bytes each; "
+        "others are reported again when they are met again",
+    )
     hosts: int = setting(
         1 << 20,
         Range("hosts", 1, 1 << 28),

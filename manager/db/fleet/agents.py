@@ -107,6 +107,7 @@ class AgentRow(AgentSummary):
     believed_age: int
     history_age: int
     refetches: bool
+    reopens: bool
     refetch_round: int
     refetch_compared: int
     refetch_contradicted: int
@@ -157,6 +158,7 @@ SAID_NOTHING: Final[Mapping[str, Any]] = MappingProxyType(
         "promised_ms": None,
         "refetches": False,
         "shared_held": None,
+        "reopens": False,
         "renamed_settings": "",
         "serving_url": "",
         "serving_fingerprint": "",

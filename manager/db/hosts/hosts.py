@@ -84,6 +84,7 @@ class UnitRow:
     pages: int | None
     volume_round: int | None
     start_pages: int
+    dropped_pages: int
     merged_ms: int | None
     control_ms: int | None
     scope_rule: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -22,17 +24,22 @@ __all__ = [
 ]
 
 
+c: Final = start_pages.c
+
+
 @frozen
 class NewStartPage:
     """A page that was found outside, to begin from inside a unit.
 
-    round: it was found in another piece of its host, and counts in that round only.
+    round: it was found in another piece of its host, and counts in that round only. found_by: the
+    agent that named it; None: a person.
     """
 
     unit_id: int
     url: str
     referer: str | None
     round: int | None = None
+    found_by: int | None = None
 
 
 @frozen
@@ -43,6 +50,7 @@ class StartPageRow:
     unit_id: int
     url: str
     referer: str | None
+    referrers: int = 1
 
 
 def add_start_pages(
@@ -50,30 +58,78 @@ def add_start_pages(
 ) -> list[NewStartPage]:
     """Keep start pages that are not known yet, at most `limit` a unit; return the new ones.
 
-    Pages of one call must differ.
+    One agent fills half of that at most, so none keeps the pages that others find out. A known one
+    counts one referrer more, where another sender named it last. What finds no room is counted
+    with its unit. Pages of one call must differ.
     """
     counted = sa.select(units.c.id, units.c.start_pages)
     known = dict(tx.among(counted, units.c.id, {page.unit_id for page in new}))
-    there: set[tuple[int, str]] = set()
+    there: dict[tuple[int, str], sa.Row[Any]] = {}
     for pages in chunks(new):
         rows = tx.execute(
-            sa.select(start_pages.c.unit_id, start_pages.c.url).where(
+            sa.select(c.id, c.unit_id, c.url, c.found_by).where(
                 start_pages.c.unit_id.in_({page.unit_id for page in pages}),
                 start_pages.c.url.in_([page.url for page in pages]),
             )
         )
-        there.update((row.unit_id, row.url) for row in rows)
+        there.update(((row.unit_id, row.url), row) for row in rows)
+    _count_referrers(tx, new, there)
+    share = max(1, limit // 2)
+    of_sender = _count_by_sender(tx, known)
+    dropped: dict[int, int] = defaultdict(int)
     added: list[NewStartPage] = []
     for page in new:
-        if (page.unit_id, page.url) not in there and known[page.unit_id] < limit:
+        if (page.unit_id, page.url) in there:
+            continue
+        sender = (page.unit_id, page.found_by)
+        has_room = page.found_by is None or of_sender[sender] < share
+        if known[page.unit_id] < limit and has_room:
             known[page.unit_id] += 1
+            of_sender[sender] += 1
             added.append(page)
+        else:
+            dropped[page.unit_id] += 1
+    _count_dropped(tx, dropped)
     if not added:
         return []
     tx.insert(start_pages, [{**values_of(page), "found_ms": now_ms} for page in added])
     touched = sorted({page.unit_id for page in added})
     tx.update_each(units, ["id"], [{"id": unit, "start_pages": known[unit]} for unit in touched])
     return added
+
+
+def _count_referrers(
+    tx: Transaction, new: Sequence[NewStartPage], there: Mapping[tuple[int, str], sa.Row[Any]]
+) -> None:
+    """Count a referrer more for known pages that another sender than the last one names."""
+    known = ((page, there.get((page.unit_id, page.url))) for page in new)
+    rows = [
+        {"id": row.id, "found_by": page.found_by}
+        for page, row in known
+        if row is not None and row.found_by != page.found_by
+    ]
+    if rows:
+        one_more = start_pages.c.referrers + 1
+        tx.update_each(start_pages, ["id"], rows, referrers=one_more)
+
+
+def _count_by_sender(
+    tx: Transaction, unit_ids: Collection[int]
+) -> defaultdict[tuple[int, int | None], int]:
+    """Return how many start pages of some units each sender named last."""
+    counted = sa.select(c.unit_id, c.found_by, sa.func.count()).group_by(c.unit_id, c.found_by)
+    found: defaultdict[tuple[int, int | None], int] = defaultdict(int)
+    for unit_id, sender, pages in tx.among(counted, c.unit_id, unit_ids):
+        found[unit_id, sender] = pages
+    return found
+
+
+def _count_dropped(tx: Transaction, dropped: Mapping[int, int]) -> None:
+    rows = [{"unit_id": unit, "more": more} for unit, more in sorted(dropped.items())]
+    if rows:
+        more = units.c.dropped_pages + sa.bindparam("more")
+        counting = units.update().where(units.c.id == sa.bindparam("unit_id"))
+        tx.execute(counting.values(dropped_pages=more), rows)
 
 
 def forget_found(tx: Transaction, before_round: int) -> None:
@@ -119,7 +175,13 @@ def count_start_pages(tx: Transaction, unit_ids: Collection[int]) -> int:
 
 
 def start_pages_of(tx: Transaction, unit_ids: Collection[int]) -> list[StartPageRow]:
-    """Return the start pages of some units, by unit, in the order in which they were found."""
-    c = start_pages.c
-    query = sa.select(c.id, c.unit_id, c.url, c.referer).order_by(c.unit_id, c.id)
+    """Return the start pages of some units, by unit, the most referred first.
+
+    Of those that are equal, the oldest of each sender in turn: none is served before the others.
+    """
+    turn = sa.func.row_number().over(
+        partition_by=(c.unit_id, c.found_by, c.referrers), order_by=c.id
+    )
+    query = sa.select(c.id, c.unit_id, c.url, c.referer, c.referrers)
+    query = query.order_by(c.unit_id, c.referrers.desc(), turn, c.id)
     return tx.rows_among(StartPageRow, query, c.unit_id, unit_ids)

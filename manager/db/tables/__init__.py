@@ -36,6 +36,7 @@ from manager.db.tables.hosts import (
     crawl_scopes,
     host_addresses,
     hosts,
+    start_page_news,
     start_pages,
     units,
 )
@@ -143,6 +144,7 @@ __all__ = [
     "segment_hosts",
     "segments",
     "sessions",
+    "start_page_news",
     "start_pages",
     "transfers",
     "unit_rounds",

@@ -105,6 +105,7 @@ agents: Final = sa.Table(
     text("sending"),  # JSON: how fast and when it may send segments; empty: as its site says
     # Refetches: whether it supports them, and the results of its pages.
     flag("refetches"),
+    flag("reopens"),  # it can continue a unit that it finished, in the same round
     count("refetch_round"),
     count("refetch_compared"),
     count("refetch_contradicted"),

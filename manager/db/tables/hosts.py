@@ -25,6 +25,7 @@ __all__ = [
     "crawl_scopes",
     "host_addresses",
     "hosts",
+    "start_page_news",
     "start_pages",
     "units",
 ]
@@ -128,6 +129,7 @@ units: Final = sa.Table(
     sa.Column("pages", Whole),
     sa.Column("volume_round", Whole),
     count("start_pages"),
+    count("dropped_pages"),  # start pages beyond the limit that were not kept
     moment("merged_ms"),  # a directory that was a unit once, and is a part of `/` again
     moment("control_ms"),  # since when all agents probe it, to be compared
     text("scope_rule"),  # the rule that excludes it from the scope of the crawl; empty: none does
@@ -164,5 +166,15 @@ start_pages: Final = sa.Table(
     moment("found_ms", required=True),
     # Found in another piece of the same host, in this round, for which alone it counts.
     sa.Column("round", Whole),
+    count("referrers", start=1),  # reports of different senders that named it
+    sa.Column("found_by", Whole),  # the last agent that named it; NULL: a person
     sa.UniqueConstraint("unit_id", "url"),
+)
+
+# Units of hosts that are not split, with start pages that no list of their agents may have yet.
+start_page_news: Final = sa.Table(
+    "start_page_news",
+    metadata,
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), primary_key=True, autoincrement=False),
+    moment("since_ms", required=True),
 )

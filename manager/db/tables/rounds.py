@@ -60,6 +60,7 @@ unit_rounds: Final = sa.Table(
     text("state"),
     count("pages"),
     count("bytes"),
+    count("reopened"),  # how often it continued after its end, for start pages that came later
     retired("ms"),
     moment("finished_ms"),
     moment("quiet_ms"),  # granted, and nothing of it is left; but it is a piece of a split host

@@ -36,7 +36,7 @@ class _Host:
     ) -> Order:
         """Return the line of a unit with its comments. only: paths, of pages to fetch again."""
         if self.split is None:
-            return Order(row.key, None, row.max_transfer, only=tuple(only))
+            return Order(row.key, None, row.max_transfer, starts=tuple(starts), only=tuple(only))
         # A probe of `/` measures the host, whoever crawls which part of it, and alone.
         is_crawl = row.kind == "crawl"
         share = max(1, self.split.shares) if is_crawl else 1
@@ -54,9 +54,12 @@ class _Host:
 
 
 def orders_of(
-    tx: Transaction, agent_id: int, page: Sequence[ListedRow], now_ms: int
+    tx: Transaction, agent_id: int, page: Sequence[ListedRow], now_ms: int, start_pages_limit: int
 ) -> list[Order]:
-    """Return the orders for some units of an agent's list, each followed by its start pages."""
+    """Return the orders for some units of an agent's list, each followed by its start pages.
+
+    start_pages_limit: of a unit that is no piece of a split host; the most referred are sent.
+    """
     hosts = _hosts(tx, agent_id, {row.host_id for row in page}, now_ms)
     listed = {row.unit_id: row for row in page if row.start_pages and row.kind != "refetch"}
     again = refetch_orders.urls_listed(
@@ -64,8 +67,12 @@ def orders_of(
     )
     pages: dict[int, list[Order]] = defaultdict(list)
     starts: dict[int, list[tuple[str, str | None]]] = defaultdict(list)
+    sent: dict[int, int] = defaultdict(int)
     for start in start_pages.start_pages_of(tx, listed):
         row = listed[start.unit_id]
+        sent[row.unit_id] += 1
+        if sent[row.unit_id] > start_pages_limit and hosts[row.host_id].split is None:
+            continue
         if is_unit(start.url):  # a separate line would name a unit
             path = start.url[len(row.key) - len(row.path) :]
             starts[start.unit_id].append((path, start.referer))

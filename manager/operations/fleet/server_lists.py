@@ -92,7 +92,8 @@ def current_list(
         kind = _kind(tx, row)
     lease_s = policy.plain_permit_s if row.is_plain else policy.permit_s
     head = ListHead(number, row.generation, round(lease_s))
-    return ListVersion(row.id, row.generation, number, _lines(db, row, head, kind, now_ms))
+    most = policy.start_pages_per_unit
+    return ListVersion(row.id, row.generation, number, _lines(db, row, head, kind, now_ms, most))
 
 
 def _kind(tx: Transaction, row: AgentRow) -> str | None:
@@ -103,18 +104,20 @@ def _kind(tx: Transaction, row: AgentRow) -> str | None:
 
 
 def _lines(
-    db: Database, row: AgentRow, head: ListHead, kind: str | None, now_ms: int
+    db: Database, row: AgentRow, head: ListHead, kind: str | None, now_ms: int, most: int
 ) -> Iterator[ListLine]:
     yield from head_lines(head)
-    yield from order_lines(_orders(db, row, kind, now_ms))
+    yield from order_lines(_orders(db, row, kind, now_ms, most))
 
 
-def _orders(db: Database, row: AgentRow, kind: str | None, now_ms: int) -> Iterator[Order]:
+def _orders(
+    db: Database, row: AgentRow, kind: str | None, now_ms: int, most: int
+) -> Iterator[Order]:
     after = (-1, -1)
     while True:
         with db.read() as tx:
             page = right_lists.listed(tx, row.id, row.generation, kind, after, PAGE)
-            made = orders_of(tx, row.id, page, now_ms)
+            made = orders_of(tx, row.id, page, now_ms, most)
         if not page:
             return
         yield from made

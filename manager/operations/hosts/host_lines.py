@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from manager.db.engine import Transaction
-from manager.db.hosts import host_shares, hosts, pieces
+from manager.db.hosts import host_shares, hosts, pieces, start_page_news
 from manager.db.hosts import start_pages as starting
 from manager.db.hosts.hosts import NewHost
 from manager.db.hosts.start_pages import NewStartPage
@@ -25,12 +25,13 @@ from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
 from shared.errors import ConflictError, PrsmError
 from shared.frozen import frozen
 from shared.messages import Message
-from shared.units import UnitIndex, is_unit
+from shared.units import UnitIndex
 from shared.urls import reversed_host_key
 
 __all__ = ["Imported", "Tally", "batches", "parsed", "store"]
 
 BATCH: Final = 1_000
+IN_RESERVE: Final = 2  # times the start pages that are sent are kept
 PAGES_OF_A_PIECE: Final = 100_000  # as many as an agent fetches of a unit
 
 
@@ -134,7 +135,8 @@ def store(
     pages = [page for page in pages if page.round is None]
     room -= added
     left_out += max(0, len(pages) - max(0, room))
-    started = starting.add_start_pages(tx, pages[: max(0, room)], start_pages_limit, now_ms)
+    limit = IN_RESERVE * start_pages_limit
+    started = starting.add_start_pages(tx, pages[: max(0, room)], limit, now_ms)
     tally.new += added
     tally.start_pages += len(started)
     inside = starting.add_start_pages(tx, inside, PAGES_OF_A_PIECE, now_ms)
@@ -142,6 +144,7 @@ def store(
     started += inside
     at_rest = pieces.hosts_of_units(tx, {page.unit_id for page in started})
     pieces.wake(tx, sorted(at_rest))
+    start_page_news.add(tx, {page.unit_id for page in started} - at_rest.keys(), now_ms)
     brought = {first[found.host].url for found in new} | {page.url for page in started}
     tally.known += max(0, len(batch) - len(brought) - left_out)
     return left_out
@@ -152,8 +155,8 @@ def _start_pages(
 ) -> list[NewStartPage]:
     """Return the pages of a batch, each with the longest unit that holds it.
 
-    In a split host a directory's own page is one too. What an agent found there that has a piece
-    of it counts for this round only: the next one finds it again, if it is still linked.
+    A directory's own page is one too. What an agent found in a split host that has a piece of it
+    counts for this round only: the next one finds it again, if it is still linked.
     """
     wanted = {found.url: found for found in batch if found.url != found.host}
     if not wanted:
@@ -173,9 +176,8 @@ def _start_pages(
         if key is None:
             continue
         unit = units[key]
-        if unit.host_id in split or not is_unit(url):
-            of_round = number if unit.host_id in shared else None
-            made.append(NewStartPage(unit.id, url, found.referer, of_round))
+        of_round = number if unit.host_id in shared else None
+        made.append(NewStartPage(unit.id, url, found.referer, of_round, found_by))
     return made
 
 

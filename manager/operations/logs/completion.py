@@ -105,6 +105,8 @@ def finish_all(
         return 0
     crawled = [one for one in good if one.right.kind == "crawl"]
     split = pieces.hosts_of_units(tx, {one.claim.unit_id for one in crawled})
+    good = [one for one in good if one.claim.unit_id in split or _knows_news(one)]
+    crawled = [one for one in good if one.right.kind == "crawl"]
     _finish_crawls(tx, [one for one in crawled if one.claim.unit_id not in split], now_ms)
     of_agent: dict[int, list[_Good]] = defaultdict(list)
     for one in good:
@@ -144,6 +146,14 @@ def _that_count(tx: Transaction, told: Sequence[AgentCompletions]) -> list[_Good
     return list(good.values())
 
 
+def _knows_news(one: _Good) -> bool:
+    """Return whether an agent had the newest start pages of a unit when it was done.
+
+    It is sent them with its next list, and reports the unit again.
+    """
+    return (one.right.news_generation or 0) <= one.told.generation_held
+
+
 def _let_rest(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
     """Note that nothing is left of pieces of split hosts, and finish hosts of which nothing is.
 
@@ -152,7 +162,7 @@ def _let_rest(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
     of_round: dict[int, list[IdlePieceRow]] = defaultdict(list)
     for one in good:
         claim = one.claim
-        if (one.right.news_generation or 0) <= one.told.generation_held:
+        if _knows_news(one):
             of_round[claim.round].append(
                 IdlePieceRow(
                     unit_id=claim.unit_id,

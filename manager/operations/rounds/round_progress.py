@@ -10,7 +10,7 @@ from manager.balancing.errors import BalancingError
 from manager.balancing.plan import Plan
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
-from manager.db.hosts import hosts, start_pages
+from manager.db.hosts import hosts, start_page_news, start_pages
 from manager.db.ownership import pins, rights
 from manager.db.planning import plans, probes, requested_probes
 from manager.db.rounds import round_units, rounds
@@ -151,6 +151,8 @@ def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
 
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:
     if current.state != "crawling" or round_units.any_unfinished(tx, current.number):
+        return False
+    if start_page_news.any_waiting(tx):
         return False
     # Units that no agent here may have wait for one that may, not for this round.
     if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):

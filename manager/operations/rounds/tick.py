@@ -23,6 +23,7 @@ from manager.operations.hosts.address_rules import update_shared_addresses
 from manager.operations.hosts.crawl_scope import apply_scope
 from manager.operations.hosts.host_shares import end_backoffs, share_out
 from manager.operations.hosts.new_hosts import order_probes, place_probed
+from manager.operations.hosts.start_page_delivery import deliver_start_pages
 from manager.operations.measurement.agent_verdicts import watch_agents
 from manager.operations.measurement.distance_model import is_trained_here
 from manager.operations.measurement.refetch_orders import give_up_refetches, order_refetches
@@ -57,6 +58,7 @@ class TickOutcome:
     backoffs_over: int
     hosts_shared_out: int
     shared_addresses_changed: int
+    start_pages_sent: int
     rights_given: int
     lists_changed: int
     round_finished: bool
@@ -95,6 +97,7 @@ def tick(
         backoffs_over=end_backoffs(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
         shared_addresses_changed=update_shared_addresses(db, now_ms, policy),
+        start_pages_sent=deliver_start_pages(db, now_ms, policy),
         rights_given=_give_rights(db, now_ms, policy),
         lists_changed=_raise_generations(db),
         round_finished=finish_round(db, now_ms, policy),

@@ -52,8 +52,8 @@ class LimitSettings:
     discoveries_per_day: int = setting(
         1_000_000,
         Range("hosts", 0, 10**9),
-        "how many new hosts one agent may report in a day; a wild or hostile agent must not fill "
-        "the table of hosts",
+        "how many new hosts and start pages one agent may report in a day; a wild or hostile agent "
+        "must not fill the tables",
     )
     log_bytes: int = setting(
         4 * GB,

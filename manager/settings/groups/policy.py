@@ -168,10 +168,22 @@ class PolicySettings:
         "judgement surer",
     )
     start_pages_per_unit: int = setting(
-        1_000,
+        10_000,
         Range("pages", 0, 10**6),
-        "how many start pages of a unit are kept, which other agents found or a list brought; more "
-        "are not kept",
+        "how many start pages of a unit its agent is sent, which other agents found or a list "
+        "brought, the most referred first; as many again are kept in reserve, more are counted",
+    )
+    start_page_delay_s: float = setting(
+        900.0,
+        Range("s", 0, DAY_S),
+        "how long new start pages of an agent's units wait for others before its list is renewed; "
+        "an agent without work gets them at once",
+    )
+    reopenings_per_unit: int = setting(
+        10,
+        Range("times", 0, 10_000),
+        "how often a unit that is done continues in the same round because start pages came later; "
+        "later pages are fetched in the next round; 0: never",
     )
     plan_moves: float = setting(
         0.1,

@@ -102,12 +102,35 @@ def test_excepted_paths_are_for_others() -> None:
     assert Gate().see(url) == [("outside", Outside(url, "http://a.example.jp/"))]
 
 
-def test_a_new_host_is_reported_once_by_its_top_page() -> None:
-    """Of a host that we hold nothing of, the manager hears its top page, and only once."""
-    gate = Gate()
-    outputs = gate.see("http://new.example.jp/a", "http://new.example.jp/b")
-    assert outputs == [("outside", Outside("http://new.example.jp/", "http://a.example.jp/"))]
-    assert gate.see("http://new.example.jp/c") == []
+def test_each_page_of_a_new_host_is_reported_once() -> None:
+    """Of a host that we hold nothing of, the manager hears each page, also one that ends in `/`."""
+    gate, home = Gate(), "http://a.example.jp/"
+    pages = ["http://new.example.jp/a", "http://new.example.jp/b/", "http://new.example.jp/"]
+    assert gate.see(*pages) == [("outside", Outside(page, home)) for page in pages]
+    gate.filter.use_scope(gate.scope)
+    assert gate.see(*pages) == []
+
+
+def test_pages_of_others_are_reported_again_in_the_next_round() -> None:
+    """What a manager lost, or had no room for, is found again; a list of the same round is none."""
+    gate = Gate(CrawlLimits(foreign_pages=1))
+    page, over = "http://new.example.jp/a", "http://new.example.jp/b"
+    assert [port for port, _ in gate.see(page, over)] == ["outside"]
+    for number, reports in ((1, ["outside"]), (1, []), (2, ["outside"]), (2, [])):
+        list(gate.filter.handle_changed([ListChanged(begun=(Job(9, A, "crawl", number),))]))
+        assert [port for port, _ in gate.see(page)] == reports
+
+
+def test_a_host_of_others_has_its_share_of_reports() -> None:
+    """A site that invents pages of another host fills neither the outbox nor the manager."""
+    gate = Gate(CrawlLimits(foreign_pages=2))
+    pages = [f"http://new.example.jp/{number}" for number in range(4)]
+    outputs = gate.see(*pages, "http://other.example.jp/")
+    assert [getattr(one, "url", "") for _, one in outputs] == [
+        *pages[:2],
+        "http://other.example.jp/",
+    ]
+    assert gate.stopped.count("enough pages of a host of others reported") == 2
 
 
 def test_names_that_nobody_can_register_are_not_reported() -> None:
@@ -117,6 +140,19 @@ def test_names_that_nobody_can_register_are_not_reported() -> None:
     assert gate.stopped.count("host cannot be registered") == 2
     tolerant = Gate(CrawlLimits(require_public_suffix=False))
     assert [port for port, _ in tolerant.see("http://intranet/")] == ["outside"]
+
+
+def test_a_host_that_nobody_can_register_may_name_others_like_it() -> None:
+    """It is on the list all the same: a network with names of its own, whose pages are reported."""
+    gate = Gate()
+    gate.filter.use_scope(scope_of(*JOBS, Job(9, "http://intranet:80/", "crawl", 1)))
+    page = "http://wiki.corp/deep/"
+    assert gate.see(page) == gate.see(page) == []
+    assert gate.stopped.count("host cannot be registered") == 1
+    links = Links((page,), "http://intranet/start", 9, 2, 0)
+    reported = [("outside", Outside(page, "http://intranet/start"))]
+    assert list(gate.filter.handle_links([links])) == reported
+    assert list(gate.filter.handle_links([links])) == []
 
 
 def test_a_unit_of_our_own_passes_whatever_its_name() -> None:

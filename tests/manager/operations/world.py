@@ -86,6 +86,8 @@ class FakeAgent:
 
     identity: AgentIdentity
     speed: float = 1.0
+    reopens: bool = False  # whether it continues a unit in the round that it finished it in
+    starts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of its list, by unit
     refetches: bool = False  # whether it fetches pages again, and its own are drawn
     sees_bytes: int = 9_000  # of every page; a liar says what it likes
     shared_held: int | None = 0  # change of address rules in force; None: an agent before them
@@ -258,6 +260,7 @@ class World:
             ),
             refetches=agent.refetches,
             shared_held=agent.shared_held,
+            reopens=agent.reopens,
             reports_waiting=(
                 int(bool(agent.lines or agent.again or agent.outbox))
                 if reports_waiting is None
@@ -309,6 +312,15 @@ class World:
             for item in items
             if not isinstance(item, ListHead) and item.url.endswith("/")
         }
+        before = agent.starts
+        agent.starts = {
+            item.url: tuple(path for path, _ in item.starts)
+            for item in items
+            if not isinstance(item, ListHead) and item.starts
+        }
+        if agent.reopens:
+            opened = {unit for unit, pages in agent.starts.items() if before.get(unit) != pages}
+            agent.done = {one for one in agent.done if one[0] not in opened}
         agent.held = version.generation
         # What left the list is forgotten: it may be asked for anew.
         listed = {(unit, work.key, work.round) for unit, work in agent.listed.items()}

@@ -42,9 +42,9 @@ _UNPLACED: Final = Query[tuple[int | None, str]](
     "ORDER BY number LIMIT ?)"
 )
 _LIVE: Final = Query[tuple[int]](
-    "SELECT number FROM jobs WHERE finished = 0 ORDER BY number LIMIT ?"
+    "SELECT number FROM jobs WHERE finished IN (0, 2) ORDER BY number LIMIT ?"
 )
-_ENTERED: Final = Query[tuple[float]]("SELECT total(met) FROM jobs WHERE finished = 0")
+_ENTERED: Final = Query[tuple[float]]("SELECT total(met) FROM jobs WHERE finished IN (0, 2)")
 _QUEUED: Final = Query[tuple[float]]("SELECT total(queued) FROM jobs WHERE finished = 0")
 
 NumberedRow = TypeVar("NumberedRow", bound="tuple[int, *tuple[Any, ...]]")
@@ -81,7 +81,7 @@ class JobOrders:
             yield json.loads(found)
 
     def live_numbers(self, limit: int) -> NDArray[np.uint32]:
-        """Return the numbers of jobs that take URLs, in order, at most `limit`."""
+        """Return the numbers of jobs that take URLs, now or again, in order, at most `limit`."""
         return np.array([number for (number,) in self._database.ask(_LIVE, (limit,))], np.uint32)
 
     def entered(self) -> int:

@@ -8,10 +8,23 @@ from typing import Final
 
 from agent.pipeline.ledger import LEVELS
 
-__all__ = ["STATE", "Fifo", "JobState", "StateColumns", "read_state", "saved_columns"]
+__all__ = [
+    "ENDED",
+    "REOPENS",
+    "STATE",
+    "Fifo",
+    "JobState",
+    "StateColumns",
+    "read_state",
+    "saved_columns",
+]
 
 STATE: Final = "finished, pages, kept, response_bytes, queued, queue"
 """Columns of a state in its row."""
+
+ENDED: Final = 1
+REOPENS: Final = 2
+"""Values of `finished` for a job that is done: without its seen-set, and with it."""
 
 StateColumns = tuple[int, int, int, int, int, str]
 """Their values."""
@@ -53,6 +66,7 @@ class JobState:
     """A job's counters and its queue."""
 
     finished: bool = False
+    may_reopen: bool = False  # done, and its seen-set is kept
     pages: int = 0
     kept: int = 0
     response_bytes: int = 0
@@ -90,4 +104,5 @@ def read_state(columns: StateColumns) -> JobState:
         int(level): Fifo(low, stored, set(gone))
         for level, (low, stored, gone) in json.loads(queue).items()
     }
-    return JobState(bool(finished), pages, kept, response_bytes, queued, levels)
+    may_reopen = finished == REOPENS
+    return JobState(bool(finished), may_reopen, pages, kept, response_bytes, queued, levels)

@@ -16,6 +16,8 @@ from typing import Final
 from agent.adapters.ledger.database import Database, Query
 from agent.adapters.ledger.jobs.job_orders import order_text, read_order, row_slices
 from agent.adapters.ledger.jobs.job_states import (
+    ENDED,
+    REOPENS,
     STATE,
     JobState,
     StateColumns,
@@ -130,14 +132,30 @@ class Jobs:
             state.response_bytes += response_bytes
             self.counted.add(job)
 
-    def finish(self, number: int) -> None:
-        """Mark a job as done; its queue is empty."""
+    def finish(self, number: int, *, may_reopen: bool = False) -> None:
+        """Mark a job as done; its queue is empty.
+
+        may_reopen: the positions of its queue continue, if it is opened again.
+        """
         state = self.state(number)
         if state is not None:
-            state.finished = True
-            state.levels, state.queued = {}, 0
+            state.finished, state.may_reopen = True, may_reopen
+            if not may_reopen:
+                state.levels, state.queued = {}, 0
             self.save([number])
-            self._database.run("UPDATE jobs SET finished = 1 WHERE number = ?", (number,))
+            self._mark(number, REOPENS if may_reopen else ENDED)
+
+    def reopen(self, number: int) -> bool:
+        """Reopen a job that is done; return whether it can continue."""
+        state = self.state(number)
+        if state is None or not state.may_reopen:
+            return False
+        state.finished = state.may_reopen = False
+        self._mark(number, 0)
+        return True
+
+    def _mark(self, number: int, finished: int) -> None:
+        self._database.run("UPDATE jobs SET finished = ? WHERE number = ?", (finished, number))
 
     def drop(self, number: int) -> None:
         """Forget a job."""

@@ -150,6 +150,13 @@ class Queues:
             self._database.run("INSERT OR IGNORE INTO garbage (job) VALUES (?)", (job,))
             self._garbage[job] = None
 
+    def empty(self, job: int) -> None:
+        """Delete the blocks of a queue that is worked off; its positions continue."""
+        state = self._jobs.live(job)
+        if state is not None:
+            for level, fifo in state.levels.items():
+                self._clean(job, level, fifo)
+
     def flush(self) -> None:
         """Hand what happened to the open transaction, and save a slice of the jobs."""
         for number, state in self._jobs.counters():

@@ -135,6 +135,14 @@ class SeenSet:
             self._recent.add(entered, job)
         return new
 
+    def has(self, job: int, url: str) -> bool:
+        """Return whether a URL of a job was entered."""
+        digest = self._hash.copy()
+        digest.update(url.encode())
+        key = (int.from_bytes(digest.digest(), "big") + job * JOB_STEP) & _64_BITS
+        frozen = self._frozen.known if self._frozen is not None else ()
+        return key in self._recent.known or key in frozen or self._lookup.contains(key)
+
     def discard(self, keys: int) -> None:
         """Note that so many keys belong to a job that is done."""
         self._dead_keys += keys

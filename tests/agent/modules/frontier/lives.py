@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -41,6 +41,9 @@ UNITS = (
     "http://e.example:80/x/",
     "http://gone.example:80/",
 )
+STARTS = ("http://a.example/p3", "http://b.example/island/", "http://c.example/island")
+"""Start pages: one that a link leads to as well, and two that only a list names."""
+
 ADDRESSES = ("192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4")
 ENDS: tuple[Outcome, ...] = (
     *("answered", "answered", "answered", "truncated"),
@@ -80,6 +83,8 @@ def the_web() -> dict[str, Page]:
     web["http://e.example/x/1"] = Page(("http://e.example/x/2", "http://b.example/p2"))
     web["http://e.example/x/2"] = Page(("http://new.example/",), retry_after_s=50.0)
     rules = b"User-agent: *\nDisallow: /p2\nCrawl-delay: 45\n"
+    web["http://b.example/island/"] = Page(("http://c.example/island", "http://b.example/p3"))
+    web["http://c.example/island"] = Page(("http://c.example/p2",))
     web["http://b.example/robots.txt"] = Page(body=rules, header=HTML)
     web["http://c.example/robots.txt"] = Page(status=302, location="http://d.example/robots.txt")
     web["http://d.example/robots.txt"] = Page(
@@ -143,7 +148,6 @@ class AnyOrder(RuleBasedStateMachine):
         self.round = 1
         self.orders: tuple[Order, ...] = ()
         self.slices: Iterator[ListSlice] = iter(())
-        self.gone: set[str] = set()
         self.permitted = True
         self.was_fetching = False
         self.ticked_s, self.ticked_ms = 0.0, 0
@@ -209,30 +213,35 @@ class AnyOrder(RuleBasedStateMachine):
         units=st.sets(st.sampled_from(UNITS)),
         probes=st.sets(st.sampled_from(UNITS)),
         new_round=st.booleans(),
+        starts=st.sets(st.sampled_from(STARTS)),
     )
-    def new_list(self, units: set[str], probes: set[str], new_round: bool) -> None:
+    def new_list(
+        self, units: set[str], probes: set[str], new_round: bool, starts: Collection[str] = ()
+    ) -> None:
         """The manager changes the list, and it is taken to its end."""
-        self.begin_list(units, probes, new_round)
+        self.begin_list(units, probes, new_round, starts)
         self.take_slices(1000)
 
     @rule(
         units=st.sets(st.sampled_from(UNITS)),
         probes=st.sets(st.sampled_from(UNITS)),
         new_round=st.booleans(),
+        starts=st.sets(st.sampled_from(STARTS)),
     )
-    def begin_list(self, units: set[str], probes: set[str], new_round: bool) -> None:
+    def begin_list(
+        self, units: set[str], probes: set[str], new_round: bool, starts: Collection[str] = ()
+    ) -> None:
         """The manager changes the list; an agent that was about to take one takes this one."""
         self.round += new_round
-        before = self.crawl.scope.jobs
         orders = [
             Order(
                 unit,
                 max_transfer=4 * (unit in probes),
                 interval_ms=round(1000 * self.judge.unit_delays_s.get(unit, 0)) or None,
+                starts=_starts_in(unit, starts),
             )
             for unit in sorted(units)
         ]
-        self.gone = set(before) - units
         self.orders = tuple(orders)
         self.slices = slices_of(self.ledger, orders, self.round)
 
@@ -241,18 +250,29 @@ class AnyOrder(RuleBasedStateMachine):
         """Some slices of the list are taken."""
         for one in islice(self.slices, count):
             before = {job.unit: job.number for job in self.crawl.scope.jobs.values()}
+            done = self.judge.done
             begun = {job.unit: 0 for job, _ in one.begun}
             self.judge.units = before | begun
             self.judge.done -= begun.keys()
             self.runner.post("seed.list", one)
             self.runner.run_until_settled()
             scope = self.crawl.scope
+            for job in one.altered:
+                if job.unit in done and job.unit not in scope.finished:
+                    self.reports.reopened(job.number)
             if one.last:
-                assert set(scope.jobs) == {order.url for order in self.orders}
-                assert not self.gone & set(scope.jobs)
+                self.check_units({order.url for order in self.orders})
             self.judge.units = {job.unit: job.number for job in scope.jobs.values()}
             self.judge.done = set(scope.finished)
             self.reports.check_closed()
+
+    def check_units(self, listed: set[str]) -> None:
+        """The list's units are held, and crawls of its round that are done: they may return."""
+        jobs, finished = self.crawl.scope.jobs, self.crawl.scope.finished
+        assert listed <= set(jobs)
+        for unit in set(jobs) - listed:
+            job = jobs[unit]
+            assert (job.round, job.kind, unit in finished) == (self.round, "crawl", True)
 
     @rule(seconds=st.sampled_from([0.0, 0.3, 1.0, 7.0, 20.0, 21.0, 59.0, 400.0]))
     def time_passes(self, seconds: float) -> None:
@@ -382,15 +402,21 @@ class AnyOrder(RuleBasedStateMachine):
         assert self.crawl.state().under_way == 0
         for row in self.ledger.jobs():
             assert row.job.number in {unit.job for unit in self.reports.units}
-        # A list that ends all jobs closes all of them.
+        # A list that ends all jobs closes all of them: those that are done stay for their round.
         numbers = {row.job.number for row in self.ledger.jobs()}
-        self.new_list(set(), set(), False)
+        self.new_list(set(), set(), True)
         assert not self.ledger.jobs()
         assert numbers <= {unit.job for unit in self.reports.quiet}
 
     @property
     def left(self) -> list[str]:
         return [row.job.unit for row in self.ledger.jobs() if not row.finished]
+
+
+def _starts_in(unit: str, urls: Collection[str]) -> tuple[tuple[str, None], ...]:
+    """Return the start pages of a whole host, as its order has them."""
+    top = unit.removesuffix(":80/")
+    return tuple((url.removeprefix(top), None) for url in sorted(urls) if url.startswith(f"{top}/"))
 
 
 def live(seed: int, in_memory: int, parallel: int = PARALLEL, late_s: float = 0.0) -> AnyOrder:
@@ -404,7 +430,8 @@ def live(seed: int, in_memory: int, parallel: int = PARALLEL, late_s: float = 0.
             case 0:
                 units = {unit for unit in UNITS if choose.random() < 0.7}
                 probes = {unit for unit in UNITS if choose.random() < 0.2}
-                life.begin_list(units, probes, choose.random() < 0.3)
+                starts = [url for url in STARTS if choose.random() < 0.5]
+                life.begin_list(units, probes, choose.random() < 0.3, starts)
                 life.take_slices(choose.choice([0, 1, 2, 4, 1000]))
             case 1 if choose.random() < 0.5:
                 life.take_slices(choose.choice([1, 2, 4]))

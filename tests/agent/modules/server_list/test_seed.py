@@ -180,13 +180,43 @@ def test_unplaced_and_finished_jobs_close_at_once() -> None:
     a, b = desk.job(A), desk.job(B)
     desk.ledger.place_job(b.number, B, "192.0.2.2")
     desk.tell("finished", done(b))
-    outputs = desk.give()
+    outputs = desk.give(round_number=2)
     assert change(outputs).closed == {a.number, b.number}
     assert of(outputs, "closed") == [
         UnitClosed(a.number, A, A),
         UnitClosed(b.number, B, B),
     ]
     assert desk.ledger.jobs() == []
+
+
+def test_a_unit_that_is_done_continues_for_a_page_it_never_met() -> None:
+    """It left the list and comes back in its round: its seen-set is there, its top not seeded."""
+    desk = Desk()
+    desk.give(Order(A))
+    job = desk.job(A)
+    desk.ledger.add_new(job.number, ["http://a.example/", "http://a.example/met"])
+    desk.tell("finished", done(job))
+    assert of(desk.give(), "closed") == []
+    known = Order("http://a.example/met", "http://b.example/")
+    assert of(desk.give(Order(A), known), "links") == []
+    assert desk.seed.scope.finished == {A}
+    outputs = desk.give(Order(A), known, Order("http://a.example/new", "http://b.example/"))
+    again = desk.job(A)
+    assert again.number == job.number
+    assert change(outputs).begun == (again,)
+    assert of(outputs, "links") == [Links(("http://a.example/new",), "http://b.example/", 0, 0)]
+    assert desk.seed.scope.finished == set()
+    assert desk.ledger.add_new(job.number, ["http://a.example/met"]) == [False]
+
+
+def test_a_unit_that_was_given_up_does_not_continue() -> None:
+    """Its queue was dropped: it has pages again in the next round."""
+    desk = Desk()
+    desk.give(Order(A))
+    desk.tell("finished", done(desk.job(A), "page limit"))
+    outputs = desk.give(Order(A), Order("http://a.example/new", None))
+    assert of(outputs, "links") == []
+    assert desk.seed.scope.finished == {A}
 
 
 def test_closing_waits_for_the_requests_of_the_host() -> None:

@@ -112,12 +112,14 @@ def test_what_a_broken_upload_brought_stays_and_is_noted(database: Database) -> 
 
 
 def test_start_pages_of_a_unit_are_capped(database: Database) -> None:
-    """No list of one site's pages fills the table."""
+    """No list of one site's pages fills the table: as many as are sent, and as many in reserve."""
     policy = Policy(start_pages_per_unit=3)
     lines = [(number, f"http://a.jp/{number}.html") for number in range(10)]
     brought = import_hosts(database, lines, ADMIN, 5, policy)
-    assert (brought.new, brought.start_pages) == (1, 3)
-    assert len(host_detail(database, "a.jp").start_pages) == 3
+    assert (brought.new, brought.start_pages) == (1, 6)
+    detail = host_detail(database, "a.jp")
+    assert len(detail.start_pages) == 6
+    assert detail.units[0].dropped_pages == 4
 
 
 def test_hosts_are_sorted_by_domain_and_found_below_it(database: Database) -> None:
