@@ -118,6 +118,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "release.set-minimum": ("release.minimum",),
     "round.add-schedule": ("schedule.add",),
     "round.cancel": (),
+    "round.carry-over": (),
     "round.change-schedule": ("schedule.change",),
     "round.finish": (),
     "round.refetch": (),

@@ -271,6 +271,7 @@ class SyncRequest(_Message):
     counters: Counters = Counters()
     capacity: Capacity | None = None  # None: it did not say; what it said before stays
     refetches: bool = False  # it understands `#Only=`: single pages, to be compared
+    unit_rounds: bool = False  # it understands `#UnitRound=` and `#Continues=`
     disk_free_bytes: Count | None = None
     reports_waiting: Count = 0  # in the outbox, not acknowledged yet
     command_done: NameText | None = None

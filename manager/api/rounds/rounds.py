@@ -33,28 +33,39 @@ Offset = Annotated[int, Field(ge=0, lt=2**62)]
 Sort = Annotated[str, Query(description="a column, `-` before it for descending")]
 
 Moves = Annotated[float | None, Field(ge=0, le=1)]
+UntilShare = Annotated[float | None, Field(gt=0, le=1)]
+UntilSeconds = Annotated[int | None, Field(ge=60, le=400 * 86_400)]
 
 
 class NewRound(BaseModel):
     """Assignment method of a round. probe: measure first what is not known freshly.
 
-    moves: share of the placed units that its plan may move; none: the policy's.
+    moves: share of the placed units that its plan may move; none: the policy's. until_ms,
+    until_share: its deadline, a moment or the share of its units that are finished; what is left
+    then is carried over into the next round.
     """
 
     method: Method = "default"
     probe: bool = True
     seed: Seed = 0
     moves: Moves = None
+    until_ms: Annotated[int | None, Field(ge=0, lt=2**62)] = None
+    until_share: UntilShare = None
 
 
 class NewSchedule(BaseModel):
-    """crontab: five fields as cron reads them, or @daily and the like; in the time zone."""
+    """crontab: five fields as cron reads them, or @daily and the like; in the time zone.
+
+    until_s, until_share: the deadline of its rounds, so long after they begin or a share.
+    """
 
     crontab: Annotated[str, Field(max_length=200)]
     zone: Annotated[str, Field(max_length=64)] = "UTC"
     method: Method = "default"
     probe: bool = True
     moves: Moves = None
+    until_s: UntilSeconds = None
+    until_share: UntilShare = None
 
 
 class ChangedSchedule(NewSchedule):
@@ -68,6 +79,12 @@ class Cancel(BaseModel):
 
     round: int | None = None
     reason: Annotated[str, Field(max_length=500)] = ""
+
+
+class CarryOver(BaseModel):
+    """round: none: the oldest that crawls."""
+
+    round: int | None = None
 
 
 @router.get("/rounds")
@@ -110,6 +127,8 @@ def start_round(services: Services, actor: Operator, asked: NewRound) -> RoundDe
         probe=asked.probe,
         seed=asked.seed,
         moves=asked.moves,
+        until_ms=asked.until_ms,
+        until_share=asked.until_share,
         policy=services.policy,
     )
     return rounds.round_detail(services.db, number)
@@ -121,6 +140,13 @@ def cancel_round(services: Services, actor: Operator, asked: Cancel) -> RoundDet
     number = rounds.cancel_round(
         services.db, actor, services.now_ms(), asked.reason, meant=asked.round
     )
+    return rounds.round_detail(services.db, number)
+
+
+@router.post("/rounds/carry-over")
+def carry_over(services: Services, actor: Operator, asked: CarryOver) -> RoundDetail:
+    """Carry over what is left of a round into the next one, as at its deadline."""
+    number, _ = rounds.carry_over_now(services.db, actor, services.now_ms(), meant=asked.round)
     return rounds.round_detail(services.db, number)
 
 
@@ -138,6 +164,8 @@ def add_schedule(
         services.now_ms(),
         probe=asked.probe,
         moves=asked.moves,
+        until_s=asked.until_s,
+        until_share=asked.until_share,
     )
 
 
@@ -156,6 +184,8 @@ def change_schedule(
         services.now_ms(),
         probe=asked.probe,
         moves=asked.moves,
+        until_s=asked.until_s,
+        until_share=asked.until_share,
         shown_ms=asked.shown_ms,
     )
 

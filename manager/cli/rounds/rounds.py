@@ -9,7 +9,15 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import METHODS, Target, json_answer, moves_option, paged_options
+from manager.cli.options import (
+    METHODS,
+    Target,
+    json_answer,
+    moment_ms,
+    moves_option,
+    paged_options,
+    until_share_option,
+)
 from manager.cli.rounds.round_schedules import schedule
 from manager.cli.status import code_counts
 from shared.ratios import spoken_change
@@ -45,11 +53,16 @@ rounds.add_command(schedule)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of random choices.")
 @click.option("--no-probe", is_flag=True, help="Use the known distances.")
 @moves_option
+@click.option("--until", help="Deadline, as 2026-11-22T03:00+09:00; the rest is carried over.")
+@until_share_option
 @click.option("--wait", is_flag=True, help="Return when it is over; Ctrl-C ends only the waiting.")
 @json_answer
-def start(target: Target, no_probe: bool, wait: bool, **options: Any) -> Iterator[Any]:
-    """Start a round."""
-    detail = target.calls.post("/rounds", {**options, "probe": not no_probe})
+def start(
+    target: Target, no_probe: bool, wait: bool, until: str | None, **options: Any
+) -> Iterator[Any]:
+    """Start a round; one that crawls goes on beside it."""
+    deadline = {"until_ms": moment_ms("--until", until)}
+    detail = target.calls.post("/rounds", {**options, **deadline, "probe": not no_probe})
     if wait:
         detail = _wait_for_end(target, detail["round"]["number"])
     yield detail
@@ -140,6 +153,16 @@ def cancel(target: Target, reason: str) -> Iterator[Any]:
     _show(detail)
 
 
+@rounds.command("carry-over")
+@click.argument("number", type=int, required=False)
+@json_answer
+def carry_over(target: Target, number: int | None) -> Iterator[Any]:
+    """Carry over what is left of round NUMBER, or of the oldest that crawls, into the next."""
+    detail = target.calls.post("/rounds/carry-over", {"round": number})
+    yield detail
+    _show(detail)
+
+
 @rounds.command()
 @click.argument("number", type=int, required=False)
 @json_answer
@@ -218,6 +241,13 @@ def _percent(error: float | None) -> str | None:
     return spoken_change(None if error is None else 1 + error)
 
 
+def _deadline(about: dict[str, Any]) -> str:
+    share = about["until_share"]
+    parts = [output.time_text(about["until_ms"])] if about["until_ms"] is not None else []
+    parts += [f"{share:.1%} of the units finished"] if share is not None else []
+    return ", or ".join(parts) or output.time_text(None)
+
+
 def _show(detail: dict[str, Any]) -> None:
     about = detail["round"]
     output.facts(
@@ -227,6 +257,8 @@ def _show(detail: dict[str, Any]) -> None:
             ("method", about["method"]),
             ("started", f"{output.time_text(about['started_ms'])} by {about['started_by']}"),
             ("crawl began", output.time_text(about["crawling_ms"])),
+            ("deadline", _deadline(about)),
+            ("rest carried over", output.time_text(about["carried_ms"])),
             ("finished", output.time_text(about["finished_ms"])),
             ("reason", about["reason"]),
             ("probes", output.counts_text(detail["orders"])),

@@ -107,6 +107,7 @@ class AgentRow(AgentSummary):
     believed_age: int
     history_age: int
     refetches: bool
+    unit_rounds: bool
     refetch_round: int
     refetch_compared: int
     refetch_contradicted: int

@@ -104,6 +104,7 @@ agents: Final = sa.Table(
     text("sending"),  # JSON: how fast and when it may send segments; empty: as its site says
     # Refetches: whether it supports them, and the results of its pages.
     flag("refetches"),
+    flag("unit_rounds"),  # its list may name a round of each unit (`#UnitRound=`)
     count("refetch_round"),
     count("refetch_compared"),
     count("refetch_contradicted"),

@@ -63,6 +63,7 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
         "capacity": json_of(request.capacity).decode() if request.capacity else row.capacity,
         "reports_waiting": request.reports_waiting,
         "refetches": request.refetches,
+        "unit_rounds": request.unit_rounds,
         "counters": counters,
         "update_result": received_message(request.update_message, request.update_result)
         or row.update_result,

@@ -27,6 +27,7 @@ from manager.operations.policy import Policy
 __all__ = ["verify_predictions"]
 
 BEST: Final = 3
+STATES: Final = ("placed", "probing")
 
 
 def verify_predictions(
@@ -40,7 +41,7 @@ def verify_predictions(
     if not current.probe or current.verified_ms is not None or current.method == DEAL:
         return False
     with db.read() as tx:
-        loaded = load_all(tx, members(tx), ["placed", "probing"], policy, on_predictions=True)
+        loaded = load_all(tx, members(tx), STATES, policy, on_predictions=True, keep_crawled=True)
     pairs: list[tuple[int, int]] = []
     if loaded is not None and loaded.predicted.any():
         pairs = _wanted(loaded, draft_of(loaded))

@@ -77,6 +77,7 @@ def begin_crawl(
             ["placed", "probing"],
             policy,
             on_predictions=current.method == DEAL,
+            keep_crawled=True,
         )
     if loaded is None:
         return False
@@ -115,19 +116,27 @@ def _plan_of(current: RoundRow, loaded: Loaded, policy: Policy, planner: Solver)
 
 
 def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
-    """End a round whose units are all crawled and whose logs are in; write its makespan down."""
+    """End rounds whose units are all crawled and whose logs are in; write their makespan down.
+
+    A round whose rest was carried over waits for logs no longer than one may be on its way.
+    """
     with db.read() as tx:
-        current = rounds.open_round(tx)
-        if current is None or not _is_over(tx, current, now_ms, policy):
-            return False
+        over = [row.number for row in rounds.open_rounds(tx) if _is_over(tx, row, now_ms, policy)]
+    ended = [_finish(db, number, now_ms, policy) for number in over]
+    return any(ended)
+
+
+def _finish(db: Database, number: int, now_ms: int, policy: Policy) -> bool:
     with db.write() as tx:
-        again = rounds.open_round(tx)
+        again = rounds.by_number(tx, number)
         if again is None or not _is_over(tx, again, now_ms, policy):
             return False
         totals = counted_totals(tx, again.number)
         longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
         makespan_ms = longest[1] if longest is not None else 0
         last_ms = max(round_units.finishers(tx, again.number).values(), default=now_ms)
+        if again.carried_ms is not None:
+            last_ms = min(last_ms, again.carried_ms)
         _end_probes(tx, again.number, now_ms)
         began_ms = again.crawling_ms if again.crawling_ms is not None else last_ms
         rounds.update(
@@ -154,18 +163,28 @@ def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:
     if current.state != "crawling" or round_units.any_unfinished(tx, current.number):
         return False
-    # Units that no agent here may have wait for one that may, not for this round.
-    if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
-        return False
     grace_ms = round(policy.log_timeout_s * 1000)
-    # What an agent found last is still on its way into the round, for as long as a log may be.
-    if hosts.any_unresolved_since(tx, now_ms - grace_ms):
-        return False
+    if current.carried_ms is not None:
+        if not current.carried_ms <= now_ms < current.carried_ms + 2 * grace_ms:
+            return True
+    elif _takes_new_hosts(tx, current):
+        # Units that no agent here may have wait for one that may, not for this round.
+        if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
+            return False
+        # What an agent found last is still on its way into the round, for as long as a log may be.
+        if hosts.any_unresolved_since(tx, now_ms - grace_ms):
+            return False
     return all(
         # A finish in the future was written by a clock that has been set back since.
         has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0)
         for agent, last_ms in round_units.finishers(tx, current.number).items()
     )
+
+
+def _takes_new_hosts(tx: Transaction, current: RoundRow) -> bool:
+    """Return whether hosts that are found now take part in a round: in the newest one they do."""
+    newest = rounds.open_round(tx)
+    return newest is not None and newest.number == current.number
 
 
 def has_reported(tx: Transaction, agent_id: int, by_ms: int) -> bool:

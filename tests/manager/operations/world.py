@@ -10,6 +10,7 @@ two agents at once is what two real ones would believe.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, field, replace
 
@@ -27,7 +28,7 @@ from manager.operations.logs.log_summary import LogSummary
 from manager.operations.policy import Policy
 from manager.operations.rounds.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
-from shared.wire.orders import ListHead, OrderKind, orders
+from shared.wire.orders import ListHead, Order, OrderKind, orders
 from shared.wire.sync import (
     FinishedUnit,
     HeldPermit,
@@ -70,6 +71,7 @@ class Work:
     max_transfer: int
     share: int = 0  # agents at once on its host
     only: tuple[str, ...] = ()  # pages to fetch again
+    continues: int | None = None  # the oldest round whose work goes on
 
     @property
     def key(self) -> str:
@@ -83,6 +85,7 @@ class FakeAgent:
 
     identity: AgentIdentity
     speed: float = 1.0
+    unit_rounds: bool = False  # whether a list may name a round of each unit
     refetches: bool = False  # whether it fetches pages again, and its own are drawn
     sees_bytes: int = 9_000  # of every page; a liar says what it likes
     # On disk.
@@ -150,6 +153,7 @@ class World:
         self.epoch = 0
         self.agents: dict[str, FakeAgent] = {}
         self.address: dict[str, tuple[str, ...]] = {}
+        self.crawled: Counter[tuple[str, int]] = Counter()  # crawls of (unit, round), by any agent
         self.rests: dict[str, list[HostRest]] = {}  # what hosts tell agents to wait
 
     @property
@@ -243,6 +247,7 @@ class World:
                 HostAddresses(host=host, addresses=tuple(seen)) for host, seen in agent.sees.items()
             ),
             refetches=agent.refetches,
+            unit_rounds=agent.unit_rounds,
             reports_waiting=(
                 int(bool(agent.lines or agent.again or agent.outbox))
                 if reports_waiting is None
@@ -282,7 +287,7 @@ class World:
         assert isinstance(head, ListHead)
         assert head.generation == version.generation
         agent.listed = {
-            item.url: Work(item.kind, version.round, item.max_transfer, item.share, item.only)
+            item.url: _work(agent, item, version.round)
             for item in items
             if not isinstance(item, ListHead) and item.url.endswith("/")
         }
@@ -328,6 +333,8 @@ class World:
         agent.unanswered.append(claim)
         agent.claims[unit, work.kind, work.round] = claim
         agent.requests += fetched
+        if kind == "crawl":
+            self.crawled[unit, work.round] += 1
         if work.only:
             agent.again += (
                 Refetched(unit[:-1] + path, 200, agent.sees_bytes) for path in work.only
@@ -440,6 +447,17 @@ class World:
         except PrsmError as error:
             return error
         return None
+
+
+def _work(agent: FakeAgent, item: Order, round_number: int) -> Work:
+    """Return the work of a line: one that goes on and is finished stays what it was."""
+    number = round_number if item.round is None else item.round
+    work = Work(item.kind, number, item.max_transfer, item.share, item.only, item.continues)
+    first = number if item.continues is None else item.continues
+    for before in range(first, number):
+        if (item.url, work.key, before) in agent.done:
+            return replace(work, round=before)
+    return work
 
 
 def _merged(lines: Iterable[UnitSum]) -> list[UnitSum]:
