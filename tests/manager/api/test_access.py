@@ -108,6 +108,7 @@ NEEDS = [
     ("POST", "/api/v1/plans/undo", {}, "operator"),
     ("POST", "/api/v1/rounds", {}, "operator"),
     ("POST", "/api/v1/rounds/cancel", {}, "operator"),
+    ("POST", "/api/v1/rounds/carry-over", {}, "operator"),
     ("POST", "/api/v1/plans", {}, "operator"),
     ("POST", "/api/v1/plans/1/apply", {}, "operator"),
     ("POST", "/api/v1/agents/a.example/token", {}, "admin"),

@@ -16,6 +16,7 @@ AGENT = "/agents/a.example"
 CALLS = {
     "/rounds/start": "/rounds",
     "/rounds/cancel": "/rounds/cancel",
+    "/rounds/carry-over": "/rounds/carry-over",
     "/rounds/schedules": "/rounds/schedules",
     "/rounds/schedules/change": "/rounds/schedules/1",
     "/rounds/schedules/remove": "/rounds/schedules/1/remove",
