@@ -215,7 +215,7 @@ def withdraw(
 def carry_over(
     tx: Transaction, number: int, target: int, now_ms: int, reason: Message
 ) -> dict[int, int]:
-    """Let agents go on with what they crawl in one round for another; return unit to agent.
+    """Move crawls from one round to another with their agents; return unit to agent.
 
     Only agents that can be told so: the rights of the others are withdrawn. What an agent held for
     the former round becomes a row of `holdings`; the lists that name the unit stay what they are.
@@ -383,7 +383,7 @@ def count_of(tx: Transaction, agent_id: int, kind: str) -> int:
 
 
 def begin_anew(tx: Transaction) -> None:
-    """Let no right continue the queue of a former round, for what an agent did is not known."""
+    """Clear what rights continue: what agents did since the backup is unknown."""
     tx.execute(rights.update().where(rights.c.continues.is_not(None)).values(continues=None))
 
 
