@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-churn bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-shared bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -96,7 +96,7 @@ screenshots: dev  ## pictures of every page of the console, light, dark, wide, n
 	@tools/test_packages.sh check all
 	@$(VENV)/python -m tools.screenshots $(ARGS)
 
-bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-lists bench-live bench-lying bench-manager bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-churn bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-lists bench-live bench-lying bench-manager bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
 
 bench-comparison: dev  ## a benchmark at an old commit and here, in turns; OLD=v1.0 BENCH=console ARGS="--only sqlite"
 	$(VENV)/python -m benchmarks.comparison $(OLD) $(BENCH) --rounds $(or $(ROUNDS),1) -- $(ARGS)
@@ -127,6 +127,9 @@ bench-frontier: dev  ## what a URL costs, by how many are known; every host at 2
 	@tools/test_packages.sh check
 	$(VENV)/python -m benchmarks.frontier $(ARGS)
 
+bench-shared: dev  ## sites behind addresses that many share, in fake time: hosts an hour, requests a second
+	$(VENV)/python -m benchmarks.shared_addresses $(ARGS)
+
 bench-hostile: dev  ## how much later good hosts are done among hostile ones
 	$(VENV)/python -m benchmarks.hostile $(ARGS)
 
@@ -135,6 +138,9 @@ bench-lists: dev  ## how long an agent's loop stands still while it takes a list
 
 bench-live: dev  ## a random round and a balanced one by the clock: 8 agents, 400 hosts; ARGS="--seed 2"
 	$(VENV)/python -m benchmarks.live $(ARGS)
+
+bench-churn: dev  ## a live crawl while 8 agents come and go, beside an undisturbed one; ARGS="--quick" for a look
+	$(VENV)/python -m benchmarks.churn $(ARGS)
 
 bench-lying: dev  ## what one lying agent does to the plan, by each lie, in truth; ARGS="--quick" for a look, "--parts first" without history
 	$(VENV)/python -m benchmarks.lying $(ARGS)

@@ -9,6 +9,7 @@ from shared.messages import Message
 from shared.wire.sync import (
     CollectionOrder,
     Counters,
+    CrawlScope,
     FinishedUnit,
     HeldPermit,
     HostAddresses,
@@ -16,12 +17,15 @@ from shared.wire.sync import (
     RenamedSetting,
     SegmentAddress,
     Settings,
+    SharedAddress,
 )
 from shared.wire.sync_bounds import AgentState, CommandName
 
 __all__ = [
     "Action",
+    "ApplyScope",
     "ApplySettings",
+    "ChangeAddressRules",
     "DropHosts",
     "ForgetReported",
     "GrantPermit",
@@ -58,6 +62,7 @@ class View:
     update_result: Message | None = None
     serving: SegmentAddress | None = None
     withdrawn_held: int | None = None
+    shared_held: int | None = None
     renamed: tuple[RenamedSetting, ...] = ()
 
 
@@ -66,6 +71,15 @@ class DropHosts:
     """Delete what is here of hosts that were withdrawn; number: of the newest withdrawal told."""
 
     hosts: tuple[str, ...]
+    number: int
+
+
+@frozen
+class ChangeAddressRules:
+    """Put changed rules of shared addresses in force; start 0: those of before are void."""
+
+    changes: tuple[SharedAddress, ...]
+    start: int
     number: int
 
 
@@ -91,6 +105,13 @@ class RevokePermit:
     """Stop new requests."""
 
     reason: Message
+
+
+@frozen
+class ApplyScope:
+    """Go by another scope of the crawl from now on."""
+
+    scope: CrawlScope
 
 
 @frozen
@@ -137,7 +158,9 @@ Action = (
     TakeOrders
     | TakeList
     | PermitAction
+    | ApplyScope
     | ApplySettings
+    | ChangeAddressRules
     | DropHosts
     | RunCommand
     | ShowMessage

@@ -22,7 +22,9 @@ from typing import Final
 from agent.errors import LinkError, RefusedError
 from agent.link.actions import (
     Action,
+    ApplyScope,
     ApplySettings,
+    ChangeAddressRules,
     DropHosts,
     ForgetReported,
     GrantPermit,
@@ -70,13 +72,14 @@ class ResumedLink:
     """State of the link that outlived the process before.
 
     has_orders: orders to send are on the disk; whether they still hold is asked at once.
-    settings: of the manager.
+    settings: of the manager. scope: version of the scope of the crawl.
     """
 
     list_held: ListNumber = field(default_factory=ListNumber)
     command_done: str = ""
     has_orders: bool = False
     settings: Settings = field(default_factory=Settings)
+    scope: int = 0
 
 
 @frozen
@@ -121,6 +124,7 @@ class Poller:
         self._command_done = resumed.command_done
         self._command_running = ""
         self._settings = resumed.settings
+        self._scope = resumed.scope
         self._message = ""
         self._orders: tuple[CollectionOrder, ...] | None = None if resumed.has_orders else ()
         self._items = MAX_ITEMS
@@ -170,7 +174,9 @@ class Poller:
             update_result=_sentence(view.update_result),
             update_message=sent_message(view.update_result),
             serving=view.serving,
+            scope_held=self._scope,
             withdrawn_held=view.withdrawn_held,
+            shared_held=view.shared_held,
             renamed_settings=view.renamed[:MAX_RENAMED],
         )
         self._under_way = _UnderWay(request, now_s, self.in_force, view.rest_s)
@@ -192,6 +198,9 @@ class Poller:
         if answer.settings != self._settings:
             self._settings = answer.settings
             actions.append(ApplySettings(answer.settings))
+        if answer.scope is not None and answer.scope.version != self._scope:
+            self._scope = answer.scope.version
+            actions.append(ApplyScope(answer.scope))
         actions += self._permit(answer, asked)
         if (
             answer.generation != self.in_force.generation
@@ -210,6 +219,9 @@ class Poller:
         number = answer.withdrawn_number
         if number is not None and number != said.withdrawn_held:
             actions.append(DropHosts(answer.withdrawn, number))
+        heard = answer.shared_number
+        if heard is not None and (answer.shared or heard != said.shared_held):
+            actions.append(ChangeAddressRules(answer.shared, answer.shared_from or 0, heard))
         if answer.message != self._message:
             self._message = answer.message
             actions.append(ShowMessage(answer.message))

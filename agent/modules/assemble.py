@@ -41,6 +41,7 @@ from agent.pipeline.ports import (
     Resolver,
     RulesStore,
 )
+from agent.pipeline.shared_addresses import SharedRules
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -84,6 +85,7 @@ class Crawl:
     denied: StopCounts = field(default_factory=StopCounts)  # by robots.txt
     kinds: KindCounts = field(default_factory=KindCounts)  # what each kind of links brings
     remarks: StopCounts = field(default_factory=StopCounts)  # what else a person should know
+    shared: SharedRules = field(default_factory=dict)  # addresses that many sites share
     _scope: Scope | None = None  # the one of the start
     _frontiers: list[Frontier] = field(default_factory=list)
     _filters: list[Filter] = field(default_factory=list)
@@ -121,6 +123,7 @@ class Crawl:
                     partition,
                     self.given_up,
                     self.remarks,
+                    self.shared,
                 )
                 return _kept(self._frontiers, frontier)
             case "robots":
@@ -170,6 +173,17 @@ class Crawl:
             one.retune(limits, blocked)
         for fetch in self._fetches:
             fetch.retune(limits)
+
+    def set_shared(self, shared: SharedRules) -> None:
+        """Take new rules of shared addresses; the next tick puts them in force."""
+        self.shared = shared
+        for frontier in self._frontiers:
+            frontier.set_shared(shared)
+
+    @property
+    def shared_in_force(self) -> bool:
+        """Return whether the rules of shared addresses that it has are in force."""
+        return all(frontier.shared is self.shared for frontier in self._frontiers)
 
     @property
     def scope(self) -> Scope:

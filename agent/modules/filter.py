@@ -10,7 +10,8 @@ equal pages hold back is asked about again, and counted once.
 What a browser loads with a page lies as near as the page, because a replay needs it; what that
 loads in its turn may lie `EMBEDDED_HOPS` beyond the limit of depth, so that chains of it end.
 Leaves to others: what a trap looks like (traps), robots.txt (robots), `nofollow` (the page worker),
-the limit of pages (dedup, frontier), forbidden addresses (the resolver).
+the limit of pages (dedup, frontier), URLs that
+were queued under another scope of the crawl (frontier), forbidden addresses (the resolver).
 Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
 """
 
@@ -21,7 +22,7 @@ from dataclasses import replace
 from typing import Final
 
 from agent.modules.counts import StopCounts
-from agent.modules.limits import CrawlLimits
+from agent.modules.limits import OUTSIDE_SCOPE, CrawlLimits
 from agent.modules.public_suffix import is_registrable
 from agent.modules.recent_memory import Recent
 from agent.modules.server_list.scope import Scope
@@ -155,6 +156,8 @@ class Filter:
             # Whether it is late depends on the page: it may come again from another one.
             if self._blocked(url):
                 stop("blocked", url)
+            elif not self._limits.scope.decide(url).is_inside:
+                stop(OUTSIDE_SCOPE, url)
             elif self._reported.add(url):
                 return "outside", Outside(url, links.referer)
             return None
@@ -169,9 +172,14 @@ class Filter:
             stop("host cannot be registered", url)
         elif self._blocked(url):
             stop("blocked", url)
+        elif not (rule := limits.scope.decide(url).rule).includes:
+            stop(OUTSIDE_SCOPE, url)
         elif job is None:
             if self._reported.add(host.key):
-                return "outside", Outside(_top_page(url), links.referer)
+                return "outside", Outside(self._reported_page(url), links.referer)
+        elif rule.depth is not None and links.depth > rule.depth and not kind & EMBEDDED:
+            self._sorted.forget(hash(url))  # another page may lie nearer
+            stop("too deep", url)
         elif reason := self._traps.reason(url):
             if reason == SAME_CONTENT:
                 self._sorted.forget(hash(url))
@@ -196,6 +204,11 @@ class Filter:
                 ),
             )
         return None
+
+    def _reported_page(self, url: str) -> str:
+        """Return the page by which a host is reported: its top, if that is inside the scope."""
+        top = _top_page(url)
+        return top if self._limits.scope.decide(top).is_inside else url
 
     def _is_late(self, job: Job, links: Links) -> bool:
         """Return whether a job takes no link from there: done, or measured by its own pages only.

@@ -6,9 +6,15 @@ but for what is asked for without a link.
 
 from __future__ import annotations
 
+from typing import Final
+
+from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
 from shared.frozen import frozen
 
-__all__ = ["CrawlLimits", "PageLimits", "Politeness"]
+__all__ = ["OUTSIDE_SCOPE", "CrawlLimits", "PageLimits", "Politeness"]
+
+OUTSIDE_SCOPE: Final = "outside of the crawl's scope"
+"""Reason for which a URL is not fetched, or a unit ends, by `CrawlLimits.scope`."""
 
 
 @frozen
@@ -200,6 +206,10 @@ class CrawlLimits:
 
     stale_s: float = 86400.0
     """Seconds for which a host whose name can no longer be looked up keeps its address."""
+
+    scope: ScopeRules = EVERYTHING
+    """Scope of the whole crawl, by the manager: URLs outside are not fetched, and its rules may
+    lower `depth` and `pages_per_host` for some."""
 
     gap_s: float = 60.0
     """Seconds without a tick after which the process was as good as not running: all addresses

@@ -26,5 +26,6 @@ class Partition:
 
 
 def partition_of(key: str, count: int) -> int:
-    """Return the number of the partition for a key, from 0."""
+    """Return the number of the partition for a key, from 0: of a clock, that of its address."""
+    key = key.partition(" ")[0] if count > 1 else key
     return zlib.crc32(key.encode("utf-8", "surrogatepass")) % count if count > 1 else 0

@@ -40,6 +40,7 @@ class Home:
         self.month = path / "month.json"  # bytes fetched in this month
         self.load = path / "load.json"  # the machine's recent load
         self.robot_log = path / "robot.log"  # the log of the agent, which is bounded
+        self.scope = path / "scope.json"  # scope of the crawl, as the manager last said it
         self.list = path / "list.gz"  # the server list (M1) in force
         self.outbox = path / "outbox"  # reports that the manager has not acknowledged
         self.refused = self.outbox / "refused"  # those that it will not take, with reasons

@@ -8,6 +8,16 @@ Transfer only, one thread, as in the source. The last line is `RESULT {json}`:
     churn_over_bound_p95    of `default` over the rounds of all worlds
     churn_moves_share_p95   of the hosts that change hands in a round because they are moved or
                             because their owner left; new hosts are not counted
+
+and of the end of the whole crawl (`real_time`; alone: ARGS="--only ends"):
+
+    default_over_bound_1, default_over_bound_200t  end over the bound, worst of all worlds,
+                            with one thread and with 200
+    speedup_1, speedup_200t least and greatest, over one agent alone (source: 6.3 and 286)
+    network_over_cheapest   worst, over the least of any plan with the same end
+    requests_per_page       of a first round, worst
+    all_probed_...          the same where every agent probes every host, as in the source
+    moved_share             moved by choice in 30 rounds of churn, the greatest of all
 """
 
 from __future__ import annotations
@@ -19,6 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.balance.churn import Churned, churn
+from benchmarks.balance.ends import measure_ends
 from benchmarks.balance.large import measure_large
 from benchmarks.balance.methods import DEFAULT_ROWS, Measured, measure
 from benchmarks.balance.source import NAMES
@@ -32,6 +43,10 @@ CHURN_METHODS = ("keep", "tree", "exchange", "prices", "default")
 def main() -> None:
     """Measure, print, draw."""
     options = _options()
+    ends = measure_ends(quick=options.quick)
+    if options.only == "ends":
+        print("\nRESULT " + json.dumps(ends))
+        return
     seeds = range(2 if options.quick else 5)
     worlds = {seed: calibrated_world(seed) for seed in seeds}
     print_world(worlds)
@@ -59,6 +74,7 @@ def main() -> None:
     if options.folder:
         _draw(options.folder, runs, churned)
     result = {
+        **ends,
         "tree_gain_17": round(float(np.median([one.gain for one in runs["tree"]])), 2),
         "default_over_lp_17": round(
             max(one.over_lp for label in DEFAULT_ROWS for one in runs[label]), 4
@@ -75,6 +91,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.balance")
     parser.add_argument("--quick", action="store_true", help="less of everything")
+    parser.add_argument("--only", choices=["ends"], help="the end of the whole crawl alone")
     parser.add_argument("--folder", type=Path, help="draw figures here")
     return parser.parse_args()
 

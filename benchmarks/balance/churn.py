@@ -8,19 +8,21 @@ nothing; 1% new hosts come, like known ones, without an owner.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from benchmarks.balance.methods import problem_of
-from benchmarks.balance.source import NAMES
+from benchmarks.balance.source import HOSTS, NAMES, TOTAL_KB, TOTAL_URLS
 from benchmarks.balance.world import World, calibrated_world
 from manager.balancing.arrays import NO_OWNER
 from manager.balancing.balancers import make_plan
 from manager.balancing.cost import cost_matrix
+from manager.balancing.crawl_work import Work
 from manager.balancing.plan import Plan
 from manager.balancing.problem import Problem
+from manager.balancing.work_duration import Capacity
 from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
 from manager.distance.nearest_agents import nearest_pairs
 
@@ -28,6 +30,7 @@ __all__ = ["Churned", "Round", "churn"]
 
 DRIFT: Final = 0.2
 NEW: Final = 0.01
+KB_OF_A_PAGE: Final = TOTAL_KB / TOTAL_URLS
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,14 @@ class Churned:
         return float(np.percentile([getattr(one, what) for one in self.rounds], share))
 
 
-def churn(method: str, seed: int, rounds: int) -> Churned:
-    """Return what a method does; it begins with a first placement by `prices`."""
-    world = calibrated_world(seed)
+def churn(
+    method: str, seed: int, rounds: int, *, capacity: Capacity | None = None, hosts: int = HOSTS
+) -> Churned:
+    """Return what a method does; it begins with a first placement by `prices`.
+
+    capacity: of each agent, for plans of the earliest end; None: plans of transfer, as the source.
+    """
+    world = calibrated_world(seed, hosts)
     owner = make_plan("prices", problem_of(world)).after
     rng = np.random.default_rng(1_000 + seed)
     volume, distance = world.volume_kb, world.distance
@@ -74,6 +82,14 @@ def churn(method: str, seed: int, rounds: int) -> Churned:
         seat = np.full(len(NAMES) + 1, NO_OWNER, dtype=np.intp)  # the last: units without an owner
         seat[here] = np.arange(len(here))
         problem = _problem(volume, distance[here], seat[owner], here.tolist())
+        if capacity is not None:
+            urls = np.maximum(1.0, np.round(volume / KB_OF_A_PAGE))
+            problem = replace(
+                problem,
+                work=Work.of(
+                    [capacity] * len(here), problem.costs, urls, volume, np.arange(len(volume))
+                ),
+            )
         began = time.perf_counter()
         plan = make_plan(method, problem)
         seconds = time.perf_counter() - began
@@ -129,7 +145,7 @@ def _round(
     forced = np.count_nonzero(~held[:known])
     count = len(volume)
     return Round(
-        plan.above_bound,
+        plan.above_bound if plan.time is None else plan.time.above_bound,
         np.count_nonzero(chosen) / count,
         forced / count,
         float(volume[chosen].sum() / volume.sum()),

@@ -12,18 +12,25 @@ def result_of(first: dict[str, Any], second: dict[str, Any]) -> dict[str, float]
 
     random_s, balanced_s: from the moment that the units were given out until an agent finished the
     last one; gain: one over the other.
-    predicted_ms: the balanced plan's makespan; measured_ms: the greatest sum of milliseconds that
-    an agent then logged; error: measured over predicted, less one. The same of the random round
-    has `random_` before it. probe_s: the first round's probing, which the second's stands on.
+    predicted_s: when the balanced plan said that the crawl ends; measured_s: balanced_s; error:
+    that over the prediction, less one. probe_s: the first round's probing, which the second's
+    stands on.
+    transfer_predicted_ms: the balanced plan's makespan; transfer_measured_ms: the greatest sum of
+    milliseconds that an agent then logged; transfer_error: measured over predicted, less one. The
+    same of the random round has `random_` before it.
     makespan_*: of the same measurements, as the plan of the second round has them.
     """
     random_s, balanced_s = _crawl_s(first), _crawl_s(second)
     plan = second["plan"]["agents"]
+    predicted_s = float(second["plan"]["time"]["end_ms"]) / 1000
     return {
+        "predicted_s": round(predicted_s, 1),
+        "measured_s": round(balanced_s, 1),
+        "error": round(balanced_s / predicted_s - 1, 3),
         "random_s": round(random_s, 1),
         "balanced_s": round(balanced_s, 1),
         "gain": round(random_s / balanced_s, 2),
-        **_foreseen("", second),
+        **_foreseen("transfer_", second),
         **_foreseen("random_", first),
         "probe_s": round(_probe_s(first), 1),
         "second_probe_s": round(_probe_s(second), 1),

@@ -10,13 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 import numpy as np
 
 from manager.balancing.arrays import NO_OWNER, IntArray
 from manager.balancing.bound import Bound, lower_bound
+from manager.balancing.clock import Clock, clock_of, end_and_network
 from manager.balancing.cost import agent_costs, makespan
+from manager.balancing.earliest_end import MoveRules, end_soonest
 from manager.balancing.errors import BalancingError
 from manager.balancing.exchange import exchange
 from manager.balancing.low_churn import Churn, pairs_of, settle
@@ -35,6 +37,7 @@ __all__ = [
     "BALANCERS",
     "Balancer",
     "Compared",
+    "Objective",
     "Options",
     "Outcome",
     "compare",
@@ -43,17 +46,23 @@ __all__ = [
 ]
 
 
+Objective = Literal["end", "transfer"]
+"""What `default` makes small: the end of the crawl, or the source's greatest cost."""
+
+
 @dataclass(frozen=True)
 class Options:
     """Options of a person; each method reads those that concern it.
 
     seed: for `random`; equal seeds give equal deals. tree: steps and rule of acceptance.
-    churn: what moves may cost, for `default`.
+    churn: what moves may cost, for `default`. objective: of `default`, the end of the crawl where
+    the problem has what it depends on, or the greatest cost of transfer.
     """
 
     seed: int = 0
     tree: TreeOptions = field(default_factory=TreeOptions)
     churn: Churn = field(default_factory=Churn)
+    objective: Objective = "end"
 
 
 @dataclass(frozen=True)
@@ -66,9 +75,14 @@ class Outcome:
 
 
 class Balancer(Protocol):
-    """Choose an owner for every atom: pure, deterministic, only owners with a finite cost."""
+    """Choose an owner for every atom: pure, deterministic, only owners with a finite cost.
 
-    def __call__(self, atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+    clock: None where only the transfer is known.
+    """
+
+    def __call__(
+        self, atoms: Atoms, bound: Bound, options: Options, clock: Clock | None
+    ) -> Outcome:
         """Return the owners and how they came about."""
         ...
 
@@ -84,12 +98,20 @@ def compare(
     """Return the plans of several methods for one problem, measured against one bound."""
     names = _known(methods)
     atoms = collapse(problem)
-    bound = lower_bound(atoms.costs)
+    bound, clock = lower_bound(atoms.costs), clock_of(problem, atoms)
+    end_bound_ms = clock.bound_ms if clock is not None else 0.0
     plans: dict[str, Plan] = {}
     for name in names:
-        outcome = BALANCERS[name](atoms, bound, options or Options())
+        outcome = BALANCERS[name](atoms, bound, options or Options(), clock)
         plans[name] = draw_up(
-            name, problem, atoms, outcome.owner, bound.makespan_ms, outcome.said, outcome.steps
+            name,
+            problem,
+            atoms,
+            outcome.owner,
+            bound.makespan_ms,
+            outcome.said,
+            outcome.steps,
+            end_bound_ms,
         )
     return plans
 
@@ -99,7 +121,8 @@ def compare(
 class Compared:
     """Result of another method. above_bound: 1.03 is 3% above the best possible.
 
-    why: why there are no numbers, or None.
+    end_ms: predicted end of the crawl by the clock, None: never, or not known. network_ms: bytes
+    times distance. why: why there are no numbers, or None.
     """
 
     method: str
@@ -107,6 +130,8 @@ class Compared:
     moves: int | None
     above_bound: float | None
     why: Message | None
+    end_ms: float | None = None
+    network_ms: float | None = None
 
 
 def prospects(
@@ -117,18 +142,20 @@ def prospects(
     A method that refuses, or is unknown, yields the reason; the others are not delayed.
     """
     atoms = collapse(problem)
-    bound = lower_bound(atoms.costs)
+    bound, clock = lower_bound(atoms.costs), clock_of(problem, atoms)
     for name in methods:
         try:
             _known([name])
-            owner = BALANCERS[name](atoms, bound, options or Options()).owner
+            owner = BALANCERS[name](atoms, bound, options or Options(), clock).owner
         except BalancingError as error:
             yield Compared(name, None, None, None, error.message)
             continue
         longest, _ = makespan(agent_costs(atoms.costs, owner))
         moves = int(np.count_nonzero(atoms.expand(owner) != problem.before))
         above_bound = longest / bound.makespan_ms if bound.makespan_ms > 0 else 1.0
-        yield Compared(name, longest, moves, above_bound, None)
+        yield Compared(
+            name, longest, moves, above_bound, None, *end_and_network(problem, atoms, owner)
+        )
 
 
 def _known(methods: Iterable[str]) -> list[str]:
@@ -145,18 +172,18 @@ def _known(methods: Iterable[str]) -> list[str]:
     return names
 
 
-def _random(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+def _random(atoms: Atoms, bound: Bound, options: Options, clock: Clock | None) -> Outcome:
     """Deal all atoms again at random, as for the first round."""
     owner = deal_at_random(atoms, np.random.default_rng(options.seed))
     return Outcome(owner, (Message("balancing.dealt", seed=options.seed),))
 
 
-def _keep(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+def _keep(atoms: Atoms, bound: Bound, options: Options, clock: Clock | None) -> Outcome:
     """Keep each atom that can stay; place those without an owner."""
     return Outcome(place(atoms), _placed(atoms))
 
 
-def _tree(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+def _tree(atoms: Atoms, bound: Bound, options: Options, clock: Clock | None) -> Outcome:
     """Equalise along the spanning tree, from the present owners."""
     result = equalise(atoms, place(atoms), options.tree)
     said = [*_placed(atoms)]
@@ -169,7 +196,7 @@ def _tree(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     return Outcome(result.owner, tuple(said), result.steps)
 
 
-def _exchange(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+def _exchange(atoms: Atoms, bound: Bound, options: Options, clock: Clock | None) -> Outcome:
     """Cut between two agents at a time, from the present owners."""
     pairs = pairs_of(atoms)
     done = exchange(atoms, place(atoms), pairs)
@@ -187,7 +214,7 @@ def _exchange(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     return Outcome(done.owner, tuple(said))
 
 
-def _prices(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+def _prices(atoms: Atoms, bound: Bound, options: Options, clock: Clock | None) -> Outcome:
     """Place all atoms again near the optimum."""
     filled = assign_by_prices(atoms, bound)
     prices = tuple(
@@ -203,7 +230,7 @@ def _prices(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     )
 
 
-def _lp(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+def _lp(atoms: Atoms, bound: Bound, options: Options, clock: Clock | None) -> Outcome:
     """Round the relaxation, with the present owners of no account."""
     rounded = assign_by_lp(atoms, bound)
     relaxed = rounded.relaxed
@@ -213,8 +240,10 @@ def _lp(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     return Outcome(rounded.owner, (said,))
 
 
-def _default(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
-    """Place what is new, and even the rest with few moves."""
+def _default(atoms: Atoms, bound: Bound, options: Options, clock: Clock | None) -> Outcome:
+    """Place what is new, and even the rest with few moves: by the clock, or by transfer."""
+    if clock is not None and options.objective == "end":
+        return _soonest(atoms, options, clock)
     settled = settle(atoms, bound, options.churn)
     churn = options.churn
     said = [*_placed(atoms), Message("balancing.way", way=settled.way)]
@@ -227,6 +256,23 @@ def _default(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
             )
         )
     return Outcome(settled.owner, tuple(said))
+
+
+def _soonest(atoms: Atoms, options: Options, clock: Clock) -> Outcome:
+    """End soonest, then cost the network least, then move least."""
+    churn = options.churn
+    rules = MoveRules(churn.most_moves, churn.error, churn.great_change)
+    ended = end_soonest(atoms, clock.times, clock.bound_ms, clock.predict, rules)
+    said = [*_placed(atoms), Message("balancing.soonest", error_share=rules.error)]
+    if ended.great:
+        said.append(
+            Message(
+                "balancing.few_moves_end",
+                above_share=rules.great - 1,
+                most_share=rules.most,
+            )
+        )
+    return Outcome(ended.owner, tuple(said))
 
 
 def _placed(atoms: Atoms) -> tuple[Message, ...]:

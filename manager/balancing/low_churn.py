@@ -48,18 +48,21 @@ class Churn:
 
     most_moves: share of the units with an owner that one plan may move. worth: the share by which
     the makespan must fall if all units moved, and in proportion if fewer do. great_change: makespan
-    over bound above which neither the limit holds.
+    over bound above which neither the limit holds. error: of predicted ends, as a share, which a
+    move for the end must gain more than.
     """
 
     most_moves: float = 0.1
     worth: float = 0.25
     great_change: float = 1.1
+    error: float = 0.15
 
     def __post_init__(self) -> None:
         for name, least, most in (
             ("most_moves", 0.0, 1.0),
             ("worth", 0.0, 1.0),
             ("great_change", 1.0, np.inf),
+            ("error", 0.0, 1.0),
         ):
             value = getattr(self, name)
             if not least <= value <= most:

@@ -18,7 +18,37 @@ from manager.balancing.tree_balancing import TreeStep
 from shared.messages import Message
 from shared.ratios import PERCENTS_END, times_message
 
-__all__ = ["Move", "Moves", "Plan", "draw_up"]
+__all__ = ["Move", "Moves", "Plan", "PlanTime", "draw_up"]
+
+
+@dataclass(frozen=True)
+class PlanTime:
+    """Predicted ends of a plan, and its network cost (bytes times distance).
+
+    ends_before_ms, ends_after_ms: (agents,) by the clock from the start, inf: never. bound_ms: no
+    plan ends earlier. network_before_ms: of the units that had an owner.
+    """
+
+    ends_before_ms: FloatArray
+    ends_after_ms: FloatArray
+    bound_ms: float
+    network_before_ms: float
+    network_after_ms: float
+
+    @property
+    def end_before_ms(self) -> float:
+        """Return the end of the crawl before."""
+        return float(self.ends_before_ms.max())
+
+    @property
+    def end_after_ms(self) -> float:
+        """Return the end of the crawl after."""
+        return float(self.ends_after_ms.max())
+
+    @property
+    def above_bound(self) -> float:
+        """Return the end after over the bound; 1.02 means at most 2% later than possible."""
+        return self.end_after_ms / self.bound_ms if self.bound_ms > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +101,7 @@ class Plan:
     before, after: (units,) agent index; NO_OWNER only in before. costs_*_ms, units_*: (agents,).
     bound_ms: no assignment that keeps groups, pins and forbidden pairs has a smaller makespan.
     steps: the rounds of equalisation, for `tree`; else empty. explanation: of the method's work.
+    time: where the problem has what it depends on.
     """
 
     method: str
@@ -83,6 +114,7 @@ class Plan:
     bound_ms: float
     explanation: tuple[Message, ...]
     steps: tuple[TreeStep, ...] = ()
+    time: PlanTime | None = None
 
     @property
     def makespan_before_ms(self) -> float:
@@ -113,6 +145,7 @@ def draw_up(
     bound_ms: float,
     said: tuple[Message, ...] = (),
     steps: tuple[TreeStep, ...] = (),
+    end_bound_ms: float = 0.0,
 ) -> Plan:
     """Return the plan that takes `problem` to `owner`, (atoms,), with its moves."""
     after = atoms.expand(owner)
@@ -133,6 +166,9 @@ def draw_up(
     if np.any(problem.before != NO_OWNER):
         longest, whose = makespan(costs_before)
         summary.append(Message("balancing.before", makespan_ms=longest, agent=problem.names[whose]))
+    time = _time(problem, after, end_bound_ms)
+    if time is not None:
+        summary.insert(1, _end_message(problem.names, time))
     if atoms.unreached:
         summary.append(Message("balancing.unreached", addresses=atoms.unreached))
     return Plan(
@@ -146,6 +182,34 @@ def draw_up(
         bound_ms=bound_ms,
         explanation=(*summary, *said),
         steps=steps,
+        time=time,
+    )
+
+
+def _time(problem: Problem, after: IntArray, bound_ms: float) -> PlanTime | None:
+    work = problem.work
+    if work is None:
+        return None
+    return PlanTime(
+        ends_before_ms=work.ends_ms(problem.costs, problem.before),
+        ends_after_ms=work.ends_ms(problem.costs, after),
+        bound_ms=bound_ms,
+        network_before_ms=work.network_ms(problem.costs, problem.before),
+        network_after_ms=work.network_ms(problem.costs, after),
+    )
+
+
+def _end_message(names: tuple[str, ...], time: PlanTime) -> Message:
+    """Return when the crawl ends, and where it ends last."""
+    last = names[int(np.argmax(time.ends_after_ms))]
+    if not np.isfinite(time.end_after_ms):
+        return Message("balancing.ends_never", agent=last)
+    return Message(
+        "balancing.ends",
+        end_ms=time.end_after_ms,
+        agent=last,
+        above=_above(time.end_after_ms, time.bound_ms),
+        network_ms=time.network_after_ms,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from manager.balancing.arrays import NO_OWNER, BoolArray, FloatArray, IntArray, Matrix
+from manager.balancing.crawl_work import Work
 from manager.balancing.errors import BalancingError
 from manager.balancing.give_and_move import tree_edges
 
@@ -33,7 +34,8 @@ class Problem:
     group: (units,) any integers; units with the same one share an address and stay together.
     pins: (units,) agent that must own the unit, or NO_OWNER. forbidden: (agents, units) never, by
     rule (a plain agent gets no directories). unreachable: (agents, units) not while another
-    agent can. A pin outweighs both.
+    agent can. A pin outweighs both. work: what the time of the crawl depends on; None: only the
+    transfer is known.
     Raises BalancingError where these contradict each other.
     """
 
@@ -46,6 +48,7 @@ class Problem:
     forbidden: BoolArray | None = None
     unreachable: BoolArray | None = None
     near: IntArray = field(default_factory=_no_edges)
+    work: Work | None = None
 
     def __post_init__(self) -> None:
         agents, units = self.costs.shape

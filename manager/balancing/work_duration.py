@@ -1,9 +1,7 @@
-"""Duration of an agent's work: waiting and transfer over its slots, in its hours.
+"""Capacity of agents: connections, pace, network, disk and hours; and time by the clock.
 
-A unit takes ceil(URLs / burst) x interval of waiting, which is the same whoever owns it, and its
-transfer. An address is one slot's work, one fetch at a time; an agent has so many slots and starts
-the longest first, so it ends no sooner than its longest address and its fair sum. Its network and
-its hours bound it, too.
+`predictor` turns a capacity and units into the time that their crawl takes; here are what an agent
+may do, how strong it is beside the others, and the hours that work takes by the clock on the wall.
 Invariant: agents of equal capacity keep the transfer costs that they were measured by; a weaker
 one's are dearer by how much it is weaker, so that every method sees it.
 Source: design of the mission, "Waiting dominates"; the source's 200 threads (seed 004).
@@ -18,37 +16,41 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing.arrays import FloatArray, IntArray, Matrix
+from manager.balancing.arrays import FloatArray, Matrix
 from shared.windows import Windows
 
 __all__ = [
     "DEFAULT_CAPACITY",
+    "Availability",
     "Capacity",
-    "agent_work_ms",
-    "elapsed_ms",
     "relative_capacity",
     "scale_costs",
-    "unit_work_ms",
 ]
 
 LEAST: Final = 1e-3
 """A share of the strongest: an agent that is never open gets next to nothing, not nothing."""
 
-_FAR: Final = timedelta(days=36_500)
+_CHANGES_FOLLOWED: Final = 60
+"""A month of nights."""
 
 
 @dataclass(frozen=True)
 class Capacity:
     """Capacity of one agent.
 
-    slots: addresses at a time. interval_ms, burst: its politeness; burst 0 waits for nothing.
+    connections: requests under way at a time. interval_ms: rest of an address after a turn of
+    `burst` requests; burst 0 waits for nothing. fast_interval_ms: of its fastest hosts, which give
+    at least fast_bytes_per_ms. delay_factor: a rest is at least so many times the last answer.
     bytes_per_s: of all fetches together, 0: no limit. room_kb: what its disk takes, None: unknown.
     hours: when it may fetch. calm: part of them in which its machine's load lets it.
     """
 
-    slots: int = 200
+    connections: int = 200
     interval_ms: float = 20_000.0
     burst: int = 1
+    fast_interval_ms: float = 10_000.0
+    fast_bytes_per_ms: float = 14.0
+    delay_factor: float = 10.0
     bytes_per_s: int = 0
     room_kb: float | None = None
     hours: Windows = Windows(UTC)  # noqa: RUF009  # frozen
@@ -56,8 +58,8 @@ class Capacity:
 
     @property
     def strength(self) -> float:
-        """Return slots x the part of a week in which they work."""
-        return self.slots * self.hours.open_share() * self.calm
+        """Return connections x the part of a week in which they work."""
+        return self.connections * self.hours.open_share() * self.calm
 
 
 DEFAULT_CAPACITY: Final = Capacity()
@@ -69,8 +71,8 @@ def relative_capacity(
     """Return (agents,) capacities, the strongest 1, none below a thousandth.
 
     costs: (agents, units) ms of transfer. volume_kb: (units,). Slots and hours count; a limit of
-    bytes a second counts where the slots could fetch more than it allows. Where an agent's share of
-    the volume, by all that, would not fit on its disk, its capacity is less by as much.
+    bytes a second counts where the connections could fetch more than it allows. Where an agent's
+    share of the volume, by all that, would not fit on its disk, its capacity is less by as much.
     """
     total_kb = float(volume_kb.sum())
     strength = np.array(
@@ -93,10 +95,10 @@ def relative_capacity(
 
 
 def _through(agent: Capacity, transfer_ms: float, volume_kb: float) -> float:
-    """Return the share of its slots' possible throughput that the agent's limit allows."""
+    """Return the share of its connections' possible throughput that the agent's limit allows."""
     if not agent.bytes_per_s or transfer_ms <= 0:
         return 1.0
-    could_kb_per_ms = agent.slots * volume_kb / transfer_ms
+    could_kb_per_ms = agent.connections * volume_kb / transfer_ms
     return min(1.0, agent.bytes_per_s / 1e6 / could_kb_per_ms) if could_kb_per_ms > 0 else 1.0
 
 
@@ -107,43 +109,51 @@ def scale_costs(costs: Matrix, relative: FloatArray) -> None:
             costs[agent] /= share
 
 
-def unit_work_ms(transfer_ms: FloatArray, urls: FloatArray, agent: Capacity) -> FloatArray:
-    """Return (units,) how long each unit takes an agent that does nothing else.
+class Availability:
+    """Hours of one agent from a start on: how much it works until a moment, and the reverse.
 
-    transfer_ms, urls: (units,), urls >= 0.
+    Exact for the first weeks; what is after them takes its share of the week.
     """
-    if not agent.burst:
-        return np.asarray(transfer_ms, dtype=np.float64)
-    waiting: FloatArray = np.ceil(urls / agent.burst) * agent.interval_ms
-    return waiting + transfer_ms
 
+    def __init__(self, agent: Capacity, start_ms: int) -> None:
+        share = agent.hours.open_share()
+        self._rate = share * agent.calm
+        ends, works = [0.0], [0.0]
+        if 0 < share < 1:
+            start = now = datetime.fromtimestamp(start_ms / 1000, UTC)
+            for _ in range(_CHANGES_FOLLOWED):
+                change = agent.hours.next_change(now)
+                if change is None:
+                    break
+                open_ms = (change - now) / timedelta(milliseconds=1) * agent.hours.is_open(now)
+                ends.append((change - start) / timedelta(milliseconds=1))
+                works.append(works[-1] + open_ms * agent.calm)
+                now = change
+        self._ends, self._works = np.array(ends), np.array(works)
 
-def agent_work_ms(
-    unit_ms: FloatArray, atom: IntArray, agent: Capacity, volume_kb: float = 0.0
-) -> float:
-    """Return how long an agent works on its units, while it is open, pauses for load included.
+    @property
+    def is_always(self) -> bool:
+        """Return whether the agent works at every hour alike."""
+        return len(self._ends) == 1
 
-    unit_ms: (units,) of `unit_work_ms`. atom: (units,) any integers; units with the same one share
-    an address and are fetched one after the other. volume_kb: of all of them.
-    """
-    if not len(unit_ms):
-        return 0.0
-    _, inverse = np.unique(atom, return_inverse=True)
-    of_address = np.bincount(inverse, weights=unit_ms)
-    least_ms = volume_kb * 1e6 / agent.bytes_per_s if agent.bytes_per_s else 0.0
-    busy_ms = max(float(of_address.sum()) / agent.slots, float(of_address.max()), least_ms)
-    return busy_ms / agent.calm
+    def work_at(self, end_ms: FloatArray) -> FloatArray:
+        """Return the milliseconds of work that are done so long after the start."""
+        work = np.interp(end_ms, self._ends, self._works)
+        later: FloatArray = work + np.maximum(0.0, end_ms - self._ends[-1]) * self._rate
+        return later
 
+    def end_of(self, work_ms: FloatArray) -> FloatArray:
+        """Return how long after the start so much work is over; inf: never."""
+        beyond = np.maximum(0.0, work_ms - self._works[-1])
+        beyond = beyond / self._rate if self._rate > 0 else np.where(beyond > 0, np.inf, 0.0)
+        return self._within(work_ms) + beyond
 
-def elapsed_ms(work_ms: float, agent: Capacity, start_ms: int) -> float | None:
-    """Return how much later, by the clock on the wall, work that begins now is over; None: never.
-
-    start_ms: epoch milliseconds. What takes longer than a century counts as never.
-    """
-    if work_ms > _FAR / timedelta(milliseconds=1):
-        return None
-    start = datetime.fromtimestamp(start_ms / 1000, UTC)
-    end = agent.hours.worked_off(start, timedelta(milliseconds=work_ms))
-    if end is None or end - start > _FAR:
-        return None
-    return (end - start) / timedelta(milliseconds=1)
+    def _within(self, work_ms: FloatArray) -> FloatArray:
+        """Return the same within the hours that are known one by one."""
+        if len(self._ends) == 1:
+            return np.zeros_like(work_ms)
+        at = np.clip(np.searchsorted(self._works, work_ms, side="left"), 1, len(self._works) - 1)
+        span = np.maximum(self._works[at] - self._works[at - 1], 1e-9)
+        left = np.clip((self._works[at] - work_ms) / span, 0.0, None)
+        ends = self._ends[at] - left * (self._ends[at] - self._ends[at - 1])
+        return np.where(work_ms > 0, ends, 0.0)

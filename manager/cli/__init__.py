@@ -23,6 +23,7 @@ from manager.cli.fleet.agents import agents
 from manager.cli.fleet.fleet_rules import fleet
 from manager.cli.fleet.lists import lists
 from manager.cli.hosts.hosts import hosts
+from manager.cli.hosts.scope import scope
 from manager.cli.logs import activity, logs, reports
 from manager.cli.managers import managers
 from manager.cli.migrate import migrate
@@ -80,6 +81,7 @@ for _command in (
     alerts,
     fleet,
     hosts,
+    scope,
     lists,
     agents,
     clients,

@@ -35,9 +35,9 @@ def check(target: Target, deep: bool, as_json: bool) -> None:
         more = f" ({finding['detail']})" if finding["detail"] else ""
         output.say(f"{finding['subject']}: {finding['problem']}{more}", err=True)
     if findings:
-        raise RefusedError(f"{len(findings)} things are not as they must be")
+        raise RefusedError(f"{len(findings)} problems found")
     if not as_json:
-        output.say("all is as it should be")
+        output.say("no problem found")
 
 
 def _read_all(target: Target, known: set[tuple[str, str]], *, quiet: bool) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ __all__ = [
     "json_option",
     "moment_ms",
     "moves_option",
+    "objective_option",
     "paged_options",
     "pass_target",
     "until_share_option",
@@ -111,6 +112,12 @@ moves_option = click.option(
     "--moves",
     type=click.FloatRange(0, 1),
     help="Share of the placed units that a plan of `default` may move; else the policy's.",
+)
+objective_option = click.option(
+    "--objective",
+    type=click.Choice(["end", "transfer"]),
+    help="What `default` makes small: the end of the whole crawl, or the greatest transfer cost of "
+    "an agent; else the policy's.",
 )
 before_option = click.option(
     "--before", type=click.IntRange(1), help="Only those before this `id` of --json."

@@ -89,6 +89,7 @@ BESIDE: Final[tuple[tuple[str, Words, Role], ...]] = (
     ("withdrawn", lazy("Withdrawn hosts"), "viewer"),
     ("trash", lazy("Trash"), "viewer"),
     ("release-agents", lazy("Agents by version"), "viewer"),
+    ("scope", lazy("Scope"), "viewer"),
     ("fleet-rules", lazy("Block list and politeness"), "viewer"),
     ("own-password", lazy("Your password"), "viewer"),
     ("robot", lazy("About our robots"), "viewer"),

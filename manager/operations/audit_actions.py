@@ -13,6 +13,7 @@ from typing import Final
 __all__ = ["ACTIONS", "current_action", "first_name", "label_code", "other_names"]
 
 ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "address.decide": (),
     "agent.change-key": ("agent.key",),
     "agent.clear-doubts": ("agent.believe",),
     "agent.clear-suspicion": ("agent.sound",),
@@ -127,6 +128,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "round.start": (),
     "round.start-crawl": ("round.crawl",),
     "round.verify-predictions": ("round.verify",),
+    "scope.set": (),
     "segment.accept": (),
     "segment.adopt": (),
     "segment.download": ("segment.take",),

@@ -85,6 +85,8 @@ def _check_together(settings: Settings) -> None:
         )
     for network in settings.dns.allowed_networks:
         check_network(network, "dns.allowed_networks")
+    for network in settings.policy.shared_networks:
+        check_network(network, "policy.shared_networks")
     for network in server.proxy_addresses:
         check_network(network, "server.proxy_addresses")
     if server.behind_tls_proxy and not server.proxy_addresses:

@@ -33,6 +33,7 @@ REASONS: Final = {
     "host cannot be registered": "agent.unregistrable_host",
     "list: no URL to crawl": "agent.list_no_url",
     "list: start page of no unit of the list": "agent.list_no_unit",
+    "outside of the crawl's scope": "agent.outside_scope",
     "path repeats itself": "agent.path_repeats",
     "port of another protocol": "agent.other_protocol_port",
     "query repeats itself": "agent.query_repeats",

@@ -39,6 +39,7 @@ from shared.wire.sync_bounds import (
     MAX_REASONS,
     MAX_RENAMED,
     NAME_CHARS,
+    SCOPE_CHARS,
     SERVED_AT,
     SHORT_CHARS,
     UNIT_CHARS,
@@ -58,6 +59,7 @@ __all__ = [
     "Command",
     "CommandName",
     "Counters",
+    "CrawlScope",
     "DayHours",
     "EpochMs",
     "FinishedUnit",
@@ -72,6 +74,7 @@ __all__ = [
     "SegmentAddress",
     "SendingLimits",
     "Settings",
+    "SharedAddress",
     "StoppedUrls",
     "SyncAnswer",
     "SyncRequest",
@@ -233,6 +236,10 @@ class Capacity(_Message):
     # Between fetches of one address.
     interval_s: Annotated[float, Number(least=0, most=86_400)] = 20.0
     burst: Annotated[int, Whole(0, most=1000)] = 1  # fetches in a row; 0: no waiting
+    fast_interval_s: Annotated[float, Number(least=0, most=86_400)] = 10.0  # of fast hosts
+    fast_bytes_per_ms: Annotated[float, Number(least=0, most=1e9)] = 14.0  # fast, at first
+    # A rest is at least so many times as long as the last answer took.
+    delay_factor: Annotated[float, Number(least=0, most=1000)] = 10.0
     bytes_per_s: Count = 0  # of all fetches together; 0: no limit
     reserve_bytes: Count = 0  # of its disk, not to be filled
     # Of its machine, a core; 0: no limit.
@@ -279,7 +286,10 @@ class SyncRequest(_Message):
     update_message: Annotated[dict[str, Any], JsonObject()] | None = None  # as `state_message`
     serving: SegmentAddress | None = None
     renamed_settings: Annotated[tuple[RenamedSetting, ...], Items(MAX_RENAMED)] = ()
+    scope_held: Count | None = None  # version of the scope; 0: none yet; None: it knows no scope
     withdrawn_held: Count | None = None  # number of the newest withdrawal heard; None: cannot drop
+    # Number of the newest change of address rules in force here; None: it knows no such rules.
+    shared_held: Count | None = None
 
 
 @frozen
@@ -315,6 +325,18 @@ class Settings(_Message):
     bytes_per_s: Annotated[int, Whole(1)] | None = None
     blocked: Annotated[tuple[ShortText, ...], Items(MAX_ITEMS)] | None = None  # RE2, on URLs
     sending: SendingLimits | None = None
+
+
+@frozen
+class CrawlScope(_Message):
+    """The scope of the whole crawl: rules as people write them (`shared.crawl_scope.rules`).
+
+    version: grows with each change, and is reported back as `scope_held`.
+    """
+
+    _: KW_ONLY
+    version: Count
+    text: Annotated[str, Text(SCOPE_CHARS)] = ""
 
 
 @frozen
@@ -369,6 +391,22 @@ class SegmentAddress(_Message):
 
 
 @frozen
+class SharedAddress(_Message):
+    """Rule of an address that many sites share.
+
+    Clocks count by registrable domain there, beside an interval for the whole address: that of the
+    agent over the square root of the domains, at least least_interval_ms, times the shares: the
+    agents that divide its rate. domains 0: it is shared no longer, and is one clock.
+    """
+
+    _: KW_ONLY
+    address: AddressText
+    domains: Count
+    shares: Annotated[int, Whole(1, COUNT_END)] = 1
+    least_interval_ms: Count = 0
+
+
+@frozen
 class SyncAnswer(_Message):
     """Answer of the manager to a sync."""
 
@@ -380,10 +418,16 @@ class SyncAnswer(_Message):
     generation: Count  # not the one held: take M1
     permit: Permit | None = None  # None: no right to fetch
     settings: Settings = Settings()
+    scope: CrawlScope | None = None  # None: the one that is held is in force
     command: Command | None = None
     collection: Annotated[tuple[CollectionOrder, ...], Items(MAX_ORDERS)] = ()
     withdrawn: Annotated[tuple[UnitKey, ...], Items(MAX_ITEMS)] = ()  # hosts to delete here
     withdrawn_number: Count | None = None  # to be said as `withdrawn_held` from now on
+    # Changes of address rules after shared_from (0: after none; all others are void), up to
+    # shared_number, which is to be said as `shared_held` once they are in force.
+    shared: Annotated[tuple[SharedAddress, ...], Items(MAX_ITEMS)] = ()
+    shared_from: Count | None = None
+    shared_number: Count | None = None
     message: ShortText = ""  # for the partner, to show
 
 

@@ -48,6 +48,8 @@ EPOCH_END_MS: Final = 253_370_764_800_000
 
 UNIT_CHARS: Final = 4096
 SHORT_CHARS: Final = 1000
+SCOPE_CHARS: Final = 64_000
+"""Of a list of scope rules; the manager takes none that is longer."""
 NAME_CHARS: Final = 64
 """Of a process, a version, a command, a zone."""
 

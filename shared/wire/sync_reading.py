@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 from shared.errors import FormatError
 from shared.wire import sync
 from shared.wire.fields import Fields, Items, Place, Read, json_fields, one_of
-from shared.wire.sync import SegmentAddress, SendingLimits, SyncAnswer
+from shared.wire.sync import CrawlScope, SegmentAddress, SendingLimits, SyncAnswer
 
-__all__ = ["read_answer", "read_sending_limits", "read_serving"]
+__all__ = ["read_answer", "read_scope", "read_sending_limits", "read_serving"]
 
 M = TypeVar("M")
 Take = Callable[[Fields], Any]
@@ -32,6 +32,11 @@ def read_answer(body: bytes) -> SyncAnswer:
 def read_sending_limits(body: bytes) -> SendingLimits:
     """Return limits of sending that were kept. Raises FormatError."""
     return _message(SendingLimits, json_fields(body))
+
+
+def read_scope(body: bytes) -> CrawlScope:
+    """Return the scope of the crawl that was kept. Raises FormatError."""
+    return _message(CrawlScope, json_fields(body))
 
 
 def read_serving(body: bytes) -> SegmentAddress:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from agent.modules.counts import StopCounts
 from agent.pipeline.ledger import LEVELS
 from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.requests import Due, FetchAnswer, FetchRequest
 from shared.urls import host_of
 from tests.agent.fakes import FakeClock, FakeFetcher, FakeLedger, FakeReports, Page
 
@@ -53,17 +53,19 @@ class Judge:
     gap_rest_s: float = 0.0  # the shortest interval that was in force since
     units: dict[str, int] = field(default_factory=dict)  # in force: to the job's number
     done: set[str] = field(default_factory=set)
-    in_flight: dict[str, str] = field(default_factory=dict)  # address to URL
+    in_flight: dict[str, FetchRequest] = field(default_factory=dict)  # by address
     excused: set[str] = field(default_factory=set)  # URLs that were given up or denied
-    started: list[tuple[float, str]] = field(default_factory=list)  # all requests, and when
+    started: list[tuple[float, str, str]] = field(default_factory=list)  # when, address, URL
+    ticked_s: float = 0.0
+    placed_s: dict[str, float] = field(default_factory=dict)  # by host: the tick before it came
 
     def starts(self, request: FetchRequest) -> None:
         """Judge the start of a request."""
         now, address, url = self.clock.now_s, request.address, request.url
         assert self.fetching, f"{url} while fetching is not allowed"
-        assert address not in self.in_flight, f"two at once: {url}, {self.in_flight[address]}"
+        assert address not in self.in_flight, f"two at once: {url}, {self.in_flight[address].url}"
         assert len(self.in_flight) < self.parallel, "more connections than allowed"
-        self.started.append((now, url))
+        self.started.append((now, address, url))
         host = host_of(url)
         rested_s = now - self.ended_s.get(address, -1e9)
         if rested_s >= self.rest_s.get(address, self.gap_rest_s) - 1e-6:
@@ -76,15 +78,16 @@ class Judge:
         since_s = now - self.resumed_s
         assert since_s >= self.gap_rest_s - 1e-6, f"{address} rested {since_s} s after a gap"
         if not request.rules:
-            unit = self.owner(url)
+            unit = self.unit_of(request)
             assert unit is not None, f"{url} is not ours"
+            assert _holds(unit, url), f"{url} is not of {unit}"
             assert unit not in self.done, f"{url} of a unit that is done"
             delay_s = now - self.host_ended_s.get(host, -1e9)
             assert delay_s >= self.delays_s.get(host, 0.0) - 1e-6, f"{host} rested {delay_s} s"
             delay_s = now - self.unit_ended_s.get((unit, self.units[unit]), -1e9)
             wanted_s = self.unit_delays_s.get(unit, 0.0)
             assert delay_s >= wanted_s - 1e-6, f"{unit} rested {delay_s} s"
-        self.in_flight[address] = url
+        self.in_flight[address] = request
         self.started_s[address] = now
 
     def resumes(self) -> None:
@@ -96,11 +99,18 @@ class Judge:
         self.interval_s = interval_s
         self.gap_rest_s = min(self.gap_rest_s, interval_s)
 
-    def owner(self, url: str) -> str | None:
-        """Return the unit in force that holds a page; for a robots.txt, any of its host."""
-        if url.endswith("/robots.txt"):
-            return next((one for one in self.units if host_of(one) == host_of(url)), None)
-        return max((one for one in self.units if _holds(one, url)), key=len, default=None)
+    def unit_of(self, request: FetchRequest) -> str | None:
+        """Return the unit in force for which a request is; for a robots.txt, any of its host.
+
+        A page that the job of a host found before one of its directories became a unit is still a
+        page of that job: no other unit need know it, not even one that is done.
+        """
+        if request.rules:
+            host = host_of(request.url)
+            return next((one for one in self.units if host_of(one) == host), None)
+        assert isinstance(request.due, Due)
+        job = request.due.job
+        return next((unit for unit, number in self.units.items() if number == job), None)
 
     def ends(self, answer: FetchAnswer) -> None:
         """Note the end of a request."""
@@ -119,7 +129,7 @@ class Judge:
         if not _invites(answer):
             until_ms = self.clock.epoch_ms() + int(self.rest_s[address] * 1000)
             self.asked_ms[address] = until_ms
-        unit = None if answer.request.rules else self.owner(answer.request.url)
+        unit = None if answer.request.rules else self.unit_of(answer.request)
         if unit is not None:
             self.unit_ended_s[unit, self.units[unit]] = self.clock.now_s
 
@@ -156,9 +166,9 @@ class Judge:
 
     def crash(self) -> None:
         """Note that all connections broke."""
-        for address, url in self.in_flight.items():
+        for address, request in self.in_flight.items():
             self.ended_s[address] = self.clock.now_s
-            self.host_ended_s[host_of(url)] = self.clock.now_s
+            self.host_ended_s[host_of(request.url)] = self.clock.now_s
         self.in_flight.clear()
         self.open_to.clear()
         self.faults_s.clear()
@@ -212,7 +222,7 @@ class JudgedReports(FakeReports):
         super().__init__()
         self._judge = judge
         self._durable: tuple[list[UnitFinished], list[UnitClosed]] = ([], [])
-        self._at_close: list[tuple[UnitClosed, set[str]]] = []
+        self._at_close: list[tuple[UnitClosed, tuple[FetchRequest, ...]]] = []
 
     def finished(self, unit: UnitFinished) -> None:
         assert unit.job not in {one.job for one in self.units}, f"{unit.unit} finished twice"
@@ -222,16 +232,17 @@ class JudgedReports(FakeReports):
     def closed(self, unit: UnitClosed) -> None:
         assert unit.job not in {one.job for one in self.quiet}, f"{unit.unit} closed twice"
         super().closed(unit)
-        self._at_close.append((unit, set(self._judge.in_flight.values())))
+        self._at_close.append((unit, tuple(self._judge.in_flight.values())))
 
     def check_closed(self) -> None:
         """Judge what was closed since the last time; called when everything is settled."""
         for unit, in_flight in self._at_close:
-            for url in in_flight:
+            for request in in_flight:
                 # Its own, or nobody's now: a page of another unit in force may be under way.
-                if host_of(url) == unit.host:
-                    owner = self._judge.owner(url)
-                    assert owner not in (None, unit.unit), f"{unit.unit} closed during {url}"
+                if host_of(request.url) == unit.host:
+                    owner = self._judge.unit_of(request)
+                    said = f"{unit.unit} closed during {request.url}"
+                    assert owner not in (None, unit.unit), said
         self._at_close.clear()
 
     def commit(self) -> None:
@@ -254,6 +265,10 @@ class JudgedLedger(FakeLedger):
         if job.number not in self._now.rows:  # a number that a crash took back is given again
             self.opened[job.number] = len(self._now.captures)
         super().open_job(job)
+
+    def place_job(self, job: int, host: str, address: str) -> None:
+        self.judge.placed_s[host] = self.judge.ticked_s
+        super().place_job(job, host, address)
 
     def finish_job(self, job: int) -> None:
         kept = set(self._now.captures[self.opened[job] :])

@@ -15,6 +15,7 @@ from agent.pipeline.messages.jobs import ListSlice, ServerList
 from agent.pipeline.messages.requests import Tick
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import PageWorker
+from agent.pipeline.shared_addresses import SharedRules
 from agent.pipeline.spec import Module, Pipeline
 from agent.runners.in_process import InProcessRunner, Post
 from shared.wire.orders import ListHead, Order
@@ -96,6 +97,7 @@ class World:
     batch: int = 256
     blocked: Callable[[str], bool] = lambda url: False
     pipeline: Pipeline = CRAWL
+    shared: SharedRules = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.clock = FakeClock()
@@ -117,7 +119,9 @@ class World:
             *(self.ledger, self.fetcher, self.resolver),
             *(self.page_worker(), self.reports, self.clock),
         )
-        self.crawl = Crawl(ports, self.politeness, self.limits, "PRS", self.blocked)
+        self.crawl = Crawl(
+            ports, self.politeness, self.limits, "PRS", self.blocked, shared=self.shared
+        )
         self.runner = self.make_runner()
 
     def page_worker(self) -> PageWorker:

@@ -87,6 +87,7 @@ _OF_HOSTS: Final = (
         typed={"reason": REASON}, asks=True),
     Act("/host/include", "", "host.include", "is included again", "button.btn-primary", asks=True),
     Act("/host/resolve", "/console/host?host={host}", "host.resolve", "is looked up again"),
+    Act("/host/decide-address", "/console/host?host={host}", "address.decide", "is decided"),
     Act("/hosts/resolve", "/console/hosts", "host.resolve", "looked up again"),
     Act("/host/move", "/console/host?host={other}", "unit.move", "{alive}",
         chosen={"agent": "{alive}"}, typed={"reason": "it is next door"}, asks=True),
@@ -175,6 +176,8 @@ _OF_ALERTS: Final = (
 )  # fmt: skip
 
 _OF_RULES: Final = (
+    Act("/scope", "/console/scope", "scope.set", "Agents receive the scope",
+        typed={"text": "exclude *.invalid", "reason": "no such domain"}, asks=True),
     Act("/fleet-rules/block", "/console/fleet-rules", "fleet.block", "1 line is new",
         typed={"text": "/never-ending/", "reason": "never ends"}),
     Act("/fleet-rules/unblock", "", "fleet.unblock", "The line is removed", row="/never-ending/",

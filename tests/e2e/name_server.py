@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -101,10 +102,8 @@ def running_name_server(zone: Any = None) -> Iterator[tuple[str, Any]]:
     zone: who answers; None: a `Zone`.
     """
     zone = Zone() if zone is None else zone
-    logger = DNSLogger("-request,-reply,-truncated,-error")
-    udp = DNSServer(zone, address="127.0.0.1", port=0, logger=logger)
+    udp, tcp = _bound(zone)
     host, port = udp.server.server_address
-    tcp = DNSServer(zone, address="127.0.0.1", port=port, tcp=True, logger=logger)
     for server in (udp, tcp):
         server.start_thread()
     try:
@@ -114,3 +113,17 @@ def running_name_server(zone: Any = None) -> Iterator[tuple[str, Any]]:
             server.server.shutdown()
             server.thread.join()
             server.server.server_close()
+
+
+def _bound(zone: Any) -> tuple[DNSServer, DNSServer]:
+    """Return servers for UDP and TCP on one port, which is free for both."""
+    logger = DNSLogger("-request,-reply,-truncated,-error")
+    while True:
+        udp = DNSServer(zone, address="127.0.0.1", port=0, logger=logger)
+        port = udp.server.server_address[1]
+        try:
+            return udp, DNSServer(zone, address="127.0.0.1", port=port, tcp=True, logger=logger)
+        except OSError as error:  # in use by TCP: another test has it
+            udp.server.server_close()
+            if error.errno != errno.EADDRINUSE:
+                raise

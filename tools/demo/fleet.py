@@ -5,6 +5,7 @@ Settings are those of a fleet on one machine: everything on loopback, answers wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,8 +30,8 @@ tick_s = 0.3
 sync_interval_s = 0.5
 pending_sync_interval_s = 0.2
 syncs_per_s = 1000.0
-permit_s = 120.0
-grace_s = 30.0
+permit_s = {permit_s}
+grace_s = {grace_s}
 log_timeout_s = {log_grace_s}
 refetch_share = 0.0
 probe_pages = {probe_pages}
@@ -92,7 +93,8 @@ class FleetOptions:
     """Options of the fleet. probe_pages: of a host; parallel_hosts, page_workers: of each agent.
 
     report_s, probe_report_s: how long lines of a log wait for others. signer: the socket of the
-    signing process.
+    signing process. permit_s, grace_s: how long an agent crawls without an answer of the manager,
+    and how much later its units go to others.
     """
 
     interval_s: float = 0.05
@@ -105,6 +107,8 @@ class FleetOptions:
     report_s: float = 1.0
     probe_report_s: float = 0.3
     signer: str = "/run/prsm-signer/sign.sock"
+    permit_s: float = 120.0
+    grace_s: float = 30.0
 
 
 def start_manager(
@@ -124,21 +128,29 @@ def start_agents(
     regions: int,
     dns_port: int,
     options: FleetOptions = FleetOptions(),
-) -> None:
-    """Enrol and start the agent of each region, until all have called; the stack ends them."""
+    *,
+    url_of: Callable[[int], str] | None = None,
+) -> list[Agent]:
+    """Enrol and start the agent of each region, until all have called; the stack ends them.
+
+    url_of: the URL by which the agent of a region reaches the manager; None: the manager's own.
+    """
+    agents = []
     for region in range(regions):
         name = f"robot.region{region}.example"
         token = manager.prsm("agents", "token", name)["token"]
         settings = AGENT_SETTINGS.format(region=region, dns_port=dns_port, **asdict(options))
-        agent = Agent(folder / name, name, settings).enrol(manager.url, token)
+        url = manager.url if url_of is None else url_of(region)
+        agent = Agent(folder / name, name, settings).enrol(url, token)
         stack.callback(agent.stop)
-        agent.start()
+        agents.append(agent.start())
 
     def called() -> bool:
         return all(one["last_contact"] == "sync" for one in manager.prsm("agents", "list"))
 
     # A round is for the agents that were there when it began.
     wait_for("agents", called, seconds=CALL_S, every_s=0.5)
+    return agents
 
 
 def place_agents(manager: Manager, regions: int) -> None:

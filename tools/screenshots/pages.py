@@ -56,6 +56,7 @@ PAGES: Final[Mapping[str, str]] = {
     "own-password": "/console/own-password",
     "tokens": "/console/tokens",
     "settings": "/console/settings",
+    "scope": "/console/scope?url=www.example.jp",
     "fleet-rules": "/console/fleet-rules",
     "robot": "/console/robot",
     "nothing-there": "/console/agent?name=nobody.example",

@@ -12,9 +12,12 @@ from agent.app.manager_link.manager_settings import ManagerSettings
 from agent.app.manager_link.permit_use import PermitUse
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
+from agent.app.session.shared_rules import rules_with
 from agent.link.actions import (
     Action,
+    ApplyScope,
     ApplySettings,
+    ChangeAddressRules,
     DropHosts,
     ForgetReported,
     GrantPermit,
@@ -61,6 +64,8 @@ class ManagerActions:
                     self.forget_reported(action)
                 case TakeList():
                     await self.lists.fetch()
+                case ApplyScope(scope):
+                    self._settings.apply_scope(scope)
                 case ApplySettings(settings):
                     self._settings.apply(settings)
                 case RunCommand():
@@ -69,10 +74,18 @@ class ManagerActions:
                     self._collection.take_orders(orders)
                 case DropHosts(hosts, number):
                     self._collection.withdraw(hosts, number)
+                case ChangeAddressRules():
+                    self._change_address_rules(action)
                 case ShowMessage(text):
                     self.message = text
                     if text:
                         self._runtime.log_line(f"the manager says: {text}")
+
+    def _change_address_rules(self, action: ChangeAddressRules) -> None:
+        """Keep changed rules of shared addresses, and let the crawl take them."""
+        heard = rules_with(self._session.heard_rules, action.changes, action.start, action.number)
+        with contextlib.suppress(DiskFullError):  # they are told again, as they are not in force
+            self._session.take_rules(heard)
 
     def forget_reported(self, action: ForgetReported) -> None:
         """Forget units and addresses that are with the manager."""

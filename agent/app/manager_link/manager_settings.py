@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.app.collection.collection import AgentCollection
+from agent.app.manager_link.kept_scope import write_scope
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
 from agent.app.site.site import capacity_of
@@ -12,6 +13,7 @@ from agent.app.startup.settings_mapping import blocked_by
 from agent.link.client import ManagerClient, ManagerRoute
 from agent.link.poller import Poller
 from agent.settings import Settings, tightened
+from shared.crawl_scope.evaluation import ScopeRules
 from shared.errors import SettingError
 from shared.messages import Message
 from shared.wire import sync
@@ -50,6 +52,15 @@ class ManagerSettings:
         settings = tightened(site, self._requested)
         self.tightened = _limits(self._requested) if settings != site else ()
         self._session.retune(settings)
+
+    def apply_scope(self, scope: sync.CrawlScope) -> None:
+        """Go by another scope of the crawl, also after a restart. Raises DiskFullError."""
+        write_scope(self._runtime.home, scope)
+        rules = ScopeRules(scope.text, known_only=True)
+        self._runtime.log_line(
+            f"scope of the crawl, version {scope.version}: {len(rules.rules)} rules"
+        )
+        self._session.use_scope_rules(rules)
 
     def apply(self, requested: sync.Settings) -> None:
         """Apply what the manager asks for now."""

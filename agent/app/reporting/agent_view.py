@@ -109,6 +109,7 @@ class AgentView:
             reports_waiting=unreported,
             serving=read_serving(self.runtime.home.collection),
             withdrawn_held=read_withdrawn(self.runtime.home.collection).number,
+            shared_held=session.shared_held,
         )
 
     def status(self, *, stuck: Message | None) -> Status:

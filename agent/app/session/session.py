@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,14 +17,17 @@ from agent.adapters.pages.fork_server import ForkServer
 from agent.adapters.pages.pool import WorkerPages
 from agent.app.session.crawl_adapters import CrawlAdapters
 from agent.app.session.list_in_force import ListInForce
+from agent.app.session.shared_rules import HeardRules, read_rules, write_rules
 from agent.app.startup.settings_mapping import blocked_by, crawl_limits, politeness
 from agent.modules.assemble import Crawl
+from agent.modules.limits import CrawlLimits
 from agent.modules.server_list.scope import Scope
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.ports import Clock
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from agent.settings import Settings
+from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
 
 __all__ = ["CrawlSession"]
 
@@ -45,26 +49,32 @@ class CrawlSession:
         may_send: Callable[[], bool],
         may_start: Callable[[], bool],
         fork_server: ForkServer | None = None,
+        scope_rules: ScopeRules = EVERYTHING,
     ) -> None:
         """Take up the crawl where its last commit left it.
 
         may_send: whether a request may be sent; may_start: whether one should be begun.
-        fork_server: forks page workers. Raises HomeError, DiskFullError, SettingError.
+        fork_server: forks page workers. scope_rules: scope of the whole crawl. Raises HomeError,
+        DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
         self.settings = settings
+        self._scope_rules = scope_rules
         self.adapters = adapters = CrawlAdapters(
             settings, folder, name, clock, may_send=may_send, fork_server=fork_server
         )
         self.ledger, self.reports = adapters.ledger, adapters.reports
+        heard = read_rules(folder)
         self.crawl = crawl = Crawl(
             adapters.ports(clock),
             politeness(settings),
-            crawl_limits(settings),
+            self._limits(),
             settings.robot.product_token,
             blocked,
             remarks=adapters.remarks,
+            shared=heard.rules,
         )
+        self.heard_rules, self._rules_held = heard, heard.number
         self._folder = folder
         self._runner = runner = InProcessRunner(CRAWL, crawl.make)
         commit_s = settings.disk.commit_interval_s
@@ -73,6 +83,22 @@ class CrawlSession:
         self._stop = asyncio.Event()
         self._ended = asyncio.Event()
         self._failed = False
+
+    def take_rules(self, heard: HeardRules) -> None:
+        """Keep the rules of shared addresses, and let the next tick put them in force.
+
+        Raises DiskFullError: then nothing changes.
+        """
+        write_rules(self._folder, heard)
+        self.heard_rules = heard
+        self.crawl.set_shared(heard.rules)
+
+    @property
+    def shared_held(self) -> int:
+        """Return the number of the newest rules of shared addresses in force."""
+        if self.crawl.shared_in_force:
+            self._rules_held = self.heard_rules.number
+        return self._rules_held
 
     async def run(self) -> None:
         """Crawl until `halt`; then keep and commit all fetched pages.
@@ -105,9 +131,17 @@ class CrawlSession:
         """Apply other settings; requests under way end under the earlier ones."""
         self.settings = settings
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
-        self.crawl.retune(politeness(settings), crawl_limits(settings), blocked)
+        self.crawl.retune(politeness(settings), self._limits(), blocked)
         self.adapters.fetcher.limit_rate(settings.network.bytes_per_s)
         self.adapters.held.limit(settings.limits.body_memory_bytes)
+
+    def use_scope_rules(self, rules: ScopeRules) -> None:
+        """Go by another scope of the crawl; requests under way end under the earlier one."""
+        self._scope_rules = rules
+        self.retune(self.settings)
+
+    def _limits(self) -> CrawlLimits:
+        return replace(crawl_limits(self.settings), scope=self._scope_rules)
 
     def drop_pages(self) -> None:
         """Delete all pages that were collected here. Raises DiskFullError."""

@@ -34,6 +34,10 @@ def windows_of(settings: Settings) -> Windows:
     )
 
 
+MOST_BYTES_PER_MS: Final = 1e9
+"""Largest that a sync carries; no host is so fast."""
+
+
 def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
     """Return this agent's capacity, as a sync reports it.
 
@@ -46,6 +50,9 @@ def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
         parallel_hosts=settings.network.parallel_hosts,
         interval_s=settings.politeness.interval_s,
         burst=settings.politeness.burst_requests,
+        fast_interval_s=settings.politeness.fast_host_interval_s,
+        fast_bytes_per_ms=min(settings.politeness.fast_host_bytes_per_ms, MOST_BYTES_PER_MS),
+        delay_factor=settings.politeness.delay_factor,
         bytes_per_s=_bytes_per_s(settings.network, windows.open_share()),
         reserve_bytes=settings.disk.reserve_bytes,
         most_load=settings.pages.max_load_per_core,

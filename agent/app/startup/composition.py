@@ -14,6 +14,7 @@ from agent.adapters.pages.fork_server import ForkServer
 from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.conversation import Conversation
 from agent.app.manager_link.fetch_permission import Permission
+from agent.app.manager_link.kept_scope import kept_scope
 from agent.app.manager_link.list_updates import ListUpdates
 from agent.app.manager_link.manager_actions import ManagerActions
 from agent.app.manager_link.manager_commands import ManagerCommands
@@ -52,6 +53,7 @@ from agent.link.report_delivery import Sender
 from agent.pipeline.permit import PermitGate
 from agent.settings import Home, Settings
 from agent.settings.user_agent import version
+from shared.crawl_scope.evaluation import ScopeRules
 from shared.frozen import frozen
 from shared.settings import Renamed
 from shared.wire import sync
@@ -117,6 +119,7 @@ def compose(
     guards = ResourceGuards.of(settings)
     permission = Permission(PermitGate(clock, permit_margin_s(settings)), windows, clock)
     permission.holds = read_holds(home.hold)
+    scope = kept_scope(home)
     session = CrawlSession(
         settings,
         home.crawl,
@@ -125,6 +128,7 @@ def compose(
         may_send=permission.may_send,
         may_start=permission.may_start,
         fork_server=options.fork_server,
+        scope_rules=ScopeRules(scope.text, known_only=True),
     )
 
     # Reports and segments for the manager.
@@ -151,6 +155,7 @@ def compose(
             memory.kept.command_done,
             bool(read_orders(home.collection)),
             requested,
+            scope.version,
         ),
         capacity_of(settings, guards.load.calm),
     )

@@ -46,6 +46,7 @@ from agent.pipeline.messages.requests import Tick
 from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import Clock, Resolver
+from agent.pipeline.shared_addresses import address_of
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 
@@ -158,7 +159,7 @@ class Resolve:
             if name not in self._hosts:
                 row = self._ledger.job(job)
                 if row is not None and row.address:
-                    yield "placed", Placed(job, name, row.address)
+                    yield "placed", Placed(job, name, address_of(row.address))
                     continue
                 if len(self._to_ask) >= ASKED_AHEAD:
                     self._left_behind = True  # found again in the ledger

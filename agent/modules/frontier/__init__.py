@@ -2,6 +2,7 @@
 
     handler.py        the module: reacts to each message
     registry.py       addresses, hosts and jobs by name
+    loading.py        addresses into memory for a turn, and out of it
     scheduler.py      ready addresses, resting addresses
     dispatch.py       starts requests
     request_end.py    ends requests, and decides about their URLs
@@ -13,6 +14,8 @@
     linked_queue.py   a queue linked through its items
     completion.py     finished jobs
     host_move.py      a host that changes its address, between partitions
+    gates.py          the rate of an address that many sites share
+    rule_changes.py   addresses that become shared, or one clock again
     host_waits.py     hosts that wait for their next request, and why, for the status
     unloaded.py       jobs whose addresses are not in memory
     address_record.py what is kept of an address that is not in memory
@@ -20,7 +23,8 @@
 Invariant: an address has one token. It is out from the start of a request (`due`, `rules_due`)
 until its end (`ended`, `denied`), and after an end it rests for its interval; so two requests to
 one address are never under way at once and never closer than the interval, whatever happens in
-between: a restart, a list, a move, a permit that was lost.
+between: a restart, a list, a move, a permit that was lost. At an address that many sites share, as
+the manager says, this holds for each registrable domain, and the whole has a rate (`gates`).
 Source: seed 000, section 5.2.1; seed 002 (Mercator); seed 004, 5.1.4.
 """
 

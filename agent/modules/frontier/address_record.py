@@ -2,7 +2,8 @@
 
 What the ledger has of a job (its order, its queue, its counters) is not in it, nor are addresses
 that are in the middle of something: with a request or a page under way, in a ring, on the move. A
-record is bytes in the memory of one process, about 250 of them for an address with one host.
+record is bytes in the memory of one process, about 250 of them for an address with one host. Its
+head (`unloaded.Head`) has the name and the strikes of the address.
 
 Invariant: `read` of `record_of` is the same address again: nothing that decides about a turn, a
 rest or an end is lost (strikes, Retry-After, Crawl-delay, failures in a row, whose turn is next).
@@ -17,6 +18,7 @@ from typing import Any, Final, TypeVar
 
 from agent.modules.frontier.queue_window import Front
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
+from agent.modules.frontier.unloaded import Head
 from agent.pipeline.messages.jobs import Job
 from shared.host_failures import HostFailure
 
@@ -30,9 +32,11 @@ def record_of(address: AddressQueue, dirty: dict[int, None]) -> bytes | None:
 
     dirty: jobs that may be done, and have not been looked at.
     """
-    if address.holder is not None or address.listed or address.arriving or address.rules:
+    if address.holder is not None or address.arriving or address.rules:
         return None
-    if address.again is not None or address.closing:
+    if address.again is not None or address.closing or address.leaving is not None:
+        return None
+    if address.listed and address.gate is None:
         return None
     for host in address.hosts.values():
         if host.rules == "asked" or host.leaves_to or not host.jobs:
@@ -42,26 +46,29 @@ def record_of(address: AddressQueue, dirty: dict[int, None]) -> bytes | None:
                 return None
     hosts = tuple(map(_of_host, _in_order(address.turns, address.hosts.values(), _host_due_s)))
     fields: Any = (
-        *(address.name, address.not_before_s, address.last_end_s, address.rest_s),
-        *(address.strikes, address.in_a_row, address.gap, hosts),
+        *(address.not_before_s, address.last_end_s, address.rest_s),
+        *(address.in_a_row, address.gap, hosts),
     )
     return marshal.dumps(fields)
 
 
 def read(
-    record: bytes | memoryview, job_of: Callable[[int], Job | None], limit_of: Callable[[Job], int]
+    head: Head,
+    record: bytes | memoryview,
+    job_of: Callable[[int], Job | None],
+    limit_of: Callable[[Job], int],
 ) -> tuple[AddressQueue, list[int]]:
     """Return the address of a record with those jobs that `job_of` knows, and the numbers of all.
 
     A host may have no job left.
     """
-    name, not_before_s, last_end_s, rest_s, strikes, in_a_row, gap, hosts = marshal.loads(record)  # noqa: S302  # our own, of this process
+    not_before_s, last_end_s, rest_s, in_a_row, gap, hosts = marshal.loads(record)  # noqa: S302  # our own, of this process
     address = AddressQueue(
-        name,
+        head.name,
         not_before_s=not_before_s,
         last_end_s=last_end_s,
         rest_s=rest_s,
-        strikes=strikes,
+        strikes=head.strikes,
         in_a_row=in_a_row,
         gap=gap,
     )

@@ -13,7 +13,9 @@ from itertools import chain, islice
 from typing import Final
 
 from agent.modules.frontier.crawl_delay import is_first_fault, is_strike
+from agent.modules.frontier.gates import Gate
 from agent.modules.frontier.queues import AddressQueue, HostQueue
+from agent.modules.limits import Politeness
 from agent.modules.retry import ANSWERED
 from agent.pipeline.ledger import AddressBackoff, Ledger
 from agent.pipeline.messages.requests import FetchAnswer, Tick
@@ -23,6 +25,7 @@ __all__ = ["SHOWN", "BackedOff", "BackingOff", "WallClock"]
 
 SHOWN: Final = 10
 _HOST: Final = "host "
+_WHOLE: Final = "shared "
 REMEMBERED_MS: Final = 86_400_000
 """A rest that was over so long ago no longer says anything of an address."""
 
@@ -131,6 +134,30 @@ class BackingOff:
             )
         return one
 
+    def note_gate(self, gate: Gate, ended: FetchAnswer, politeness: Politeness) -> None:
+        """Keep the back-off of a shared address for a restart, when it changes."""
+        strikes = gate.strikes_kept(politeness)
+        if strikes == gate.kept:
+            return
+        gate.kept = strikes
+        name = _WHOLE + gate.address
+        if not strikes:
+            self._ledger.forget_rest(name)
+        elif self._wall.known:
+            reason = f"status {ended.status}" if ended.outcome in ANSWERED else ended.outcome
+            until_ms = self._wall.epoch_ms(gate.not_before_s)
+            host = ended.due.host
+            self._ledger.keep_rest(AddressBackoff(name, host, reason, strikes, until_ms))
+
+    def resume_gate(self, gate: Gate, now_s: float, longest_s: float) -> None:
+        """Restore the back-off of a shared address from before the restart."""
+        rest = self._before.pop(_WHOLE + gate.address, None)
+        if rest is not None and self._wall.known:
+            left_s = min(self._wall.at_s(rest.until_ms) - now_s, longest_s)
+            gate.strikes = max(gate.strikes, rest.strikes)
+            gate.not_before_s = max(gate.not_before_s, now_s + left_s)
+            gate.kept = rest.strikes
+
     def forget(self, address: str) -> None:
         """Drop an address without jobs."""
         if self._by_address.pop(address, None) is not None:
@@ -151,7 +178,7 @@ class BackingOff:
     def _of_before(self) -> Iterator[BackedOff]:
         """Yield those of before the restart whose addresses have had no turn since."""
         for rest in self._before.values() if self._wall.known else ():
-            if not rest.address.startswith(_HOST):
+            if not rest.address.startswith((_HOST, _WHOLE)):
                 until_s = self._wall.at_s(rest.until_ms)
                 yield BackedOff(rest.address, rest.host, rest.reason, rest.strikes, until_s)
 

@@ -15,6 +15,7 @@ from typing import Final
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.queues import JobQueue
 from agent.modules.frontier.registry import Registry
+from agent.modules.limits import OUTSIDE_SCOPE
 from agent.pipeline.handler import Output
 from agent.pipeline.messages.jobs import Job, UnitFinished
 from agent.pipeline.messages.robots import RulesDue
@@ -40,7 +41,7 @@ class JobCompletion:
         self._look_at_fresh()
         for number in list(islice(registry.dirty, LOOKED_AT_A_TICK)):
             registry.dirty.pop(number, None)
-            queue = registry.load_job(number)
+            queue = registry.loading.load_job(number)
             if queue is None:
                 # Not placed, at least not here: done only if no URL of it passed the filters.
                 job = registry.open_job(number)
@@ -54,7 +55,7 @@ class JobCompletion:
                 else:
                     registry.drop_job(queue)
                 yield "finished", self._finished(queue, reason)
-            registry.may_unload(queue.host.address)
+            registry.loading.may_unload(queue.host.address)
 
     def _look_at_fresh(self) -> None:
         """Schedule some of the jobs that have just begun for a look."""
@@ -105,7 +106,8 @@ class JobCompletion:
         left = self._registry.ledger.queued(number)
         if not left and not queue.stopped:
             return self._no_page(queue) or COMPLETE
-        reason = queue.stopped or self._no_page(queue) or "page limit"
+        at_limit = "page limit" if queue.limit else OUTSIDE_SCOPE
+        reason = queue.stopped or self._no_page(queue) or at_limit
         if left:
             kind, _, why = reason.partition(": ")
             unit = queue.job.unit

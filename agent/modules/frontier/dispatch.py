@@ -7,29 +7,32 @@ After a gap every address first rests for one full interval.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from agent.modules.counts import StopCounts
+from agent.modules.frontier.gates import Gate
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.registry import Registry
 from agent.modules.frontier.scheduler import Sleeper
+from agent.modules.limits import OUTSIDE_SCOPE
 from agent.modules.outage import ASKED
 from agent.modules.timing_wheel import STEP_S
 from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
 from agent.pipeline.messages.requests import Due, Tick
 from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.shared_addresses import address_of
 from shared.urls import canonical
 
 __all__ = ["Starts"]
 
 ARRIVALS_A_TICK: Final = 2000  # addresses: a list of a million comes at once, and costs 5 us each
 
-LOOKED_AT: Final = 500
-"""Ready addresses that are looked at, which of them shows best whether our network is back."""
+LOOKED_AT: Final = 5000
+"""Ready addresses of which those are chosen that show best whether our network is back: 6 ms."""
 
 UNTIL_KEPT_S: Final = 1.0
 """Seconds between two looks whether a page is stored to which a redirect leads back."""
@@ -38,8 +41,9 @@ UNTIL_KEPT_S: Final = 1.0
 class Starts:
     """Begins requests."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, given_up: StopCounts) -> None:
         self._registry = registry
+        self._given_up = given_up
         self._fetching = False
         self._crowded = False
         self._gap = 0
@@ -72,16 +76,29 @@ class Starts:
                     registry.forget_if_idle(sleeper)
                 case AddressQueue():
                     self._look_at(sleeper)
+                case Gate():
+                    turns.offer_gate(sleeper)
                 case _ if registry.unloaded.has(sleeper):
-                    turns.ready.append(sleeper)
+                    self._offer_unloaded(sleeper)
+
+    def _offer_unloaded(self, key: int) -> None:
+        """See to the turn of an address that is not in memory."""
+        turns, gate = self._registry.turns, self._registry.unloaded.gates.get(key)
+        if gate is None:
+            turns.ready.append(key)
+        else:
+            gate.ring.setdefault(key, None)
+            turns.offer_gate(gate)
 
     def _rank(self, sleeper: Sleeper | int) -> tuple[int, float]:
         """Return by what sleepers have their turns: the moment, then the work that is left."""
         registry = self._registry
         if isinstance(sleeper, int):
-            at_s, work = registry.unloaded.due(sleeper) or (0.0, 0.0)
-            return math.ceil(at_s / STEP_S), -work
+            head = registry.unloaded.head(sleeper)
+            return (0, 0.0) if head is None else (math.ceil(head.due_s / STEP_S), -head.work)
         match sleeper:
+            case Gate():
+                return math.ceil(sleeper.not_before_s / STEP_S), 0.0
             case JobQueue():
                 address = sleeper.host.address
             case HostQueue():
@@ -101,10 +118,12 @@ class Starts:
         for address in ready:
             address.listed = False
             started = self._start(address)
+            if started is None:
+                self._look_at(address)
+            if address.gate is not None:
+                turns.offer_gate(address.gate)
             if started is not None:
                 yield started
-            else:
-                self._look_at(address)
 
     def first_due_s(self) -> float:
         """Return when the next address has its first turn; `inf`: none waits for its first."""
@@ -113,7 +132,7 @@ class Starts:
         if not number:
             return math.inf
         rested_s = self._resumed_s + registry.pace.base_s(None)  # after the last gap
-        return max(registry.first_due_s(number), rested_s)
+        return max(registry.loading.first_due_s(number), rested_s)
 
     @property
     def _is_full(self) -> bool:
@@ -133,7 +152,7 @@ class Starts:
                 address = self._take_ready()
             elif first_s <= turns.now_s:
                 fresh -= 1
-                address = registry.begin_first_turn(registry.unloaded.next_number())
+                address = registry.loading.begin_first_turn(registry.unloaded.next_number())
             elif most:
                 most -= 1
                 address = self._take_ready()
@@ -145,45 +164,77 @@ class Starts:
     def _ready_since_s(self) -> float:
         """Return since when the next ready address is ready."""
         one = self._registry.turns.ready[0]
-        if isinstance(one, AddressQueue):
+        if isinstance(one, AddressQueue | Gate):
             return one.not_before_s
-        due = self._registry.unloaded.due(one)
-        return 0.0 if due is None else due[0]
+        head = self._registry.unloaded.head(one)
+        return 0.0 if head is None else head.due_s
 
     def _take_ready(self) -> AddressQueue | None:
         """Take out the next ready address, and bring it into memory; None: it is not ready now."""
-        ready = self._registry.turns.ready
-        one = ready.popleft()
+        return self._load_ready(self._registry.turns.ready.popleft())
+
+    def _load_ready(self, one: AddressQueue | Gate | int) -> AddressQueue | None:
         if isinstance(one, AddressQueue):
             return one
-        address = self._registry.load(one)
+        if isinstance(one, Gate):
+            return self._take_from(one)
+        address = self._registry.loading.load(one)
         if address is None or not address.listed:
             return None
-        ready.pop()  # `load` offered it
+        self._registry.turns.ready.pop()  # `load` offered it
         return address
+
+    def _take_from(self, gate: Gate) -> AddressQueue | None:
+        """Take out the next clock at a gate, and bring it into memory; None: none is ready."""
+        gate.listed = False
+        while gate.ring and gate.not_before_s <= self._registry.turns.now_s:
+            key = next(iter(gate.ring))
+            address = gate.ring.pop(key) or self._registry.loading.load(key)
+            if address is None:
+                continue
+            gate.ring.pop(key, None)  # `load` offered it
+            if gate.rule is None:  # its address is one clock again
+                address.gate = None
+                self._registry.gates.forget(gate)
+            return address
+        self._registry.turns.offer_gate(gate)
+        return None
 
     def _few(self) -> Iterator[AddressQueue]:
         """Take out those that show best whether our network is back, where it is time to ask."""
         registry, outage = self._registry, self._registry.outage
         if not outage.may_ask(registry.turns.now_s):
             return
-        ready = registry.turns.ready
-        for key in [one for one in islice(ready, LOOKED_AT) if isinstance(one, int)]:
-            registry.load(key)  # behind the others, if it is ready
-        loaded = [one for one in ready if isinstance(one, AddressQueue)]
-        while len(loaded) < ASKED and (number := registry.unloaded.next_number()):
-            address = registry.begin_first_turn(number)
+        asked = 0
+        for one in sorted(self._candidates(), key=self._evidence):
+            if asked == ASKED or self._is_full:
+                return
+            registry.turns.ready.remove(one)
+            address = self._load_ready(one)
+            if address is not None:
+                asked += 1
+                yield address
+
+    def _candidates(self) -> list[AddressQueue | Gate | int]:
+        """Return the first ready addresses; those before their first turn if others are too few."""
+        registry = self._registry
+        found = list(islice(registry.turns.ready, LOOKED_AT))
+        while len(found) < ASKED and (number := registry.unloaded.next_number()):
+            address = registry.loading.begin_first_turn(number)
             if address is not None:
                 registry.turns.offer_address(address)
-                loaded += [address] if address.listed else []
-        best = heapq.nsmallest(
-            ASKED, loaded, key=lambda one: (not outage.is_witness(one.name), one.strikes)
-        )
-        for address in best:
-            if self._is_full:
-                return
-            ready.remove(address)
-            yield address
+                found += [address] if address.listed and address.gate is None else []
+        return found
+
+    def _evidence(self, one: AddressQueue | Gate | int) -> tuple[bool, float]:
+        """Return by what addresses are chosen to show that our network is back."""
+        outage = self._registry.outage
+        if not isinstance(one, int):
+            return not outage.is_witness(one.address), one.strikes
+        head = self._registry.unloaded.head(one)
+        if head is None:
+            return True, math.inf  # it was loaded meanwhile
+        return not outage.is_witness(address_of(head.name)), head.strikes
 
     def _note_gap(self, tick: Tick) -> None:
         last, self._last = self._last, tick
@@ -201,11 +252,14 @@ class Starts:
     def _look_at(self, address: AddressQueue) -> None:
         self._registry.turns.offer_address(address)
         self._registry.forget_address_if_idle(address)
-        self._registry.may_unload(address)
+        self._registry.loading.may_unload(address)
 
     def _start(self, address: AddressQueue) -> Output | None:
         now = self._registry.turns.now_s
+        gate = address.gate
         if not address.wants_turn:
+            return None
+        if gate is not None and (gate.waits_for or gate.not_before_s > now):
             return None
         if address.gap != self._gap:
             address.gap = self._gap
@@ -253,8 +307,12 @@ class Starts:
                     registry.ledger,
                     registry.limits.window,
                     registry.due_s,
-                    registry.urls_at_once,
+                    registry.loading.urls_at_once,
                 )
+                if url is not None and not registry.limits.scope.decide(url.url).is_inside:
+                    # Queued under another scope; the turn is the next URL's.
+                    self._drop(job, url)
+                    continue
                 if url is not None and url.chain and job.is_under_way(url):
                     job.postpone(url, now + UNTIL_KEPT_S)
                 elif url is not None:
@@ -269,6 +327,12 @@ class Starts:
             registry.turns.offer_job(job)
         return None
 
+    def _drop(self, job: JobQueue, url: QueuedUrl) -> None:
+        """Forget a URL that the scope of the crawl excludes now."""
+        self._registry.ledger.remove(job.job.number, url.position)
+        self._registry.dirty[job.job.number] = None
+        self._given_up.add(OUTSIDE_SCOPE, url.url)
+
     def _end_turn(self, host: HostQueue, job: JobQueue) -> None:
         host.turns.popleft()
         job.listed = False
@@ -280,13 +344,14 @@ def _ask_for_rules(
     host.rules = "asked"
     return RulesDue(
         host.name,
-        address.name,
+        address.address,
         canonical(host.name) + "robots.txt",
         0,
         job.job.round,
         job.job.kind,
         lookup_ms,
         attempt=1 + host.rules_retries,
+        clock=address.name,
     )
 
 
@@ -295,7 +360,7 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
     return Due(
         url.url,
         host.name,
-        address.name,
+        address.address,
         order.number,
         url.depth,
         url.redirects,
@@ -305,4 +370,5 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
         order.kind,
         url.chain,
         url.link_kind,
+        address.name,
     )

@@ -21,9 +21,10 @@ from agent.modules.frontier.dispatch import Starts
 from agent.modules.frontier.host_move import HostMoves
 from agent.modules.frontier.host_waits import Wait, waits
 from agent.modules.frontier.queues import JobQueue
-from agent.modules.frontier.registry import Registry
+from agent.modules.frontier.registry import NO_RULES, Registry
 from agent.modules.frontier.request_end import NO_CONNECTION, Endings
 from agent.modules.frontier.robots_effects import Rulings
+from agent.modules.frontier.rule_changes import RuleChanges
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.scope import Scope
 from agent.pipeline.handler import Input, Inputs, Output
@@ -34,6 +35,7 @@ from agent.pipeline.messages.pages import Processed
 from agent.pipeline.messages.requests import Denied, FetchAnswer, Tick
 from agent.pipeline.messages.robots import RulesDue, RulesKnown, RulesRedirected
 from agent.pipeline.partition import Partition
+from agent.pipeline.shared_addresses import SharedRules
 from shared.messages import Message
 from shared.urls import host_of
 
@@ -89,21 +91,23 @@ class Frontier:
         partition: Partition,
         given_up: StopCounts,
         remarks: StopCounts,
+        shared: SharedRules = NO_RULES,
     ) -> None:
         """Take up the unfinished jobs of the ledger whose addresses this partition holds."""
         self._partitions = partition.count
         limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
-        self._registry = registry = Registry(scope, ledger, limits, Pace(politeness))
-        self._starts = Starts(registry)
+        self._registry = registry = Registry(scope, ledger, limits, Pace(politeness), shared)
+        self._starts = Starts(registry, given_up)
         self._rulings = Rulings(registry, politeness, remarks)
         self._endings = Endings(registry, given_up, self._rulings)
         self._finishing = JobCompletion(registry, given_up)
         self._moving = HostMoves(registry, partition)
+        self._rule_changes = RuleChanges(registry, self._moving, partition)
         self._denials_left = DENIALS_A_TICK
         ours = ledger.open_jobs()
         if partition.count > 1:
             ours = (one for one in ours if not one.address or partition.holds(one.address))
-        registry.take_up(ours)
+        registry.loading.take_up(ours)
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""
@@ -127,6 +131,16 @@ class Frontier:
         registry.limits = limits
         registry.pace.politeness = politeness
         self._rulings.politeness = politeness
+        registry.use_page_limits()
+
+    def set_shared(self, shared: SharedRules) -> None:
+        """Take new rules of shared addresses; the next tick puts them in force."""
+        self._rule_changes.wanted = shared
+
+    @property
+    def shared(self) -> SharedRules:
+        """Return the rules of shared addresses in force."""
+        return self._registry.gates.rules
 
     def next_s(self, within_s: float) -> float:
         """Return when the next rest is over, as far as that is within so long; else `inf`."""
@@ -155,7 +169,7 @@ class Frontier:
     def _report_begun(self) -> Iterator[Output]:
         for host in self._registry.begun:
             if host.jobs:
-                yield "begun", HostBegun(host.name, host.address.name, tuple(host.jobs))
+                yield "begun", HostBegun(host.name, host.address.address, tuple(host.jobs))
         self._registry.begun.clear()
 
     @_then_begun
@@ -163,15 +177,18 @@ class Frontier:
         """Finish jobs of which nothing is left, and begin the requests whose turn it is."""
         self._starts.begin_tick(batch[-1])
         self._denials_left = DENIALS_A_TICK
+        yield from self._rule_changes.apply()
         yield from self._finishing.finished()
-        self._registry.unload_resting()
+        self._registry.loading.unload_resting()
         yield from self._starts.dispatch()
 
     @_then_begun
     def handle_placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
         """Take in jobs whose hosts have an address, or more in their queues."""
         registry = self._registry
-        for placed in batch:
+        for one in batch:
+            clock = registry.gates.clock(one.address, one.host)
+            placed = one if clock == one.address else replace(one, address=clock)
             known = registry.jobs.get(placed.job)
             if known is not None and known.is_at(placed.host, placed.address):
                 self._has_grown(known)  # nearly always
@@ -182,9 +199,9 @@ class Frontier:
             if placed.lookup_ms is not None:
                 registry.note_lookup(placed.host, placed.lookup_ms)
             if registry.unloaded.is_at(placed.job, placed.address):
-                registry.grow(job)
+                registry.loading.grow(job)
                 continue
-            host = registry.load_host(placed.host)
+            host = registry.loading.load_host(placed.host)
             if host is not None and host.address.name != placed.address and not host.leaves_to:
                 # Its address was forgotten by resolve, and found again elsewhere.
                 before = host.address.name
@@ -198,7 +215,7 @@ class Frontier:
             ):
                 registry.ledger.place_job(placed.job, placed.host, placed.address)
                 urls = registry.ledger.queued(placed.job)
-                registry.enter(placed.job, placed.address, urls, job.interval_ms or 0)
+                registry.loading.enter(placed.job, placed.address, urls, job.interval_ms or 0)
                 continue
             host = registry.host(placed.host, registry.address(placed.address))
             self._has_grown(registry.jobs.get(placed.job) or registry.add_job(job, host))
@@ -206,19 +223,29 @@ class Frontier:
     def _has_grown(self, queue: JobQueue) -> None:
         queue.has_more()
         self._registry.turns.offer_job(queue)
-        self._registry.may_unload(queue.host.address)
+        self._registry.loading.may_unload(queue.host.address)
 
     @_then_begun
     def handle_moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
         """Move hosts to other addresses."""
+        clock = self._registry.gates.clock
         for move in batch:
-            yield from self._moving.moved(move)
+            yield from self._moving.moved(
+                replace(
+                    move,
+                    address=clock(move.address, move.host),
+                    before=clock(move.before, move.host),
+                )
+            )
 
     @_then_begun
     def handle_handed(self, batch: Sequence[HandedOver]) -> Iterator[Output]:
         """Take over hosts that have left their old addresses."""
+        clock = self._registry.gates.clock
         for message in batch:
-            yield from self._moving.handed(message)
+            yield from self._moving.handed(
+                replace(message, address=clock(message.address, message.host))
+            )
 
     @_then_begun
     def handle_changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
@@ -243,7 +270,7 @@ class Frontier:
             self._registry.drop_job(queue)
             yield from self._moving.hand_over_if_quiet(queue.host)
         else:
-            self._registry.drop_unloaded(job.number)
+            self._registry.loading.drop_unloaded(job.number)
 
     def _end(self, job: Job, change: ListChanged) -> Iterator[Output]:
         # Of a job that is on its way between two addresses, who gets it says that it is closed.
@@ -255,7 +282,7 @@ class Frontier:
                 host.address.closing += (closed,)
             else:
                 yield "closed", closed
-        elif self._registry.has_unloaded(job.number) and job.number not in change.closed:
+        elif self._registry.loading.has_unloaded(job.number) and job.number not in change.closed:
             yield "closed", UnitClosed(job.number, job.unit, host_of(job.unit))
         yield from self._drop(job)
 
@@ -264,7 +291,7 @@ class Frontier:
         """Queue the redirected robots.txt of hosts at the addresses they lead to."""
         registry = self._registry
         for one in batch:
-            address = registry.address(one.address)
+            address = registry.address(registry.gates.clock(one.address, host_of(one.url)))
             address.ask_for(
                 RulesDue(
                     one.rules_of,
@@ -274,6 +301,7 @@ class Frontier:
                     one.round,
                     one.kind,
                     chain=one.chain,
+                    clock=address.name,
                 )
             )
             registry.turns.offer_address(address)
@@ -283,7 +311,7 @@ class Frontier:
     def handle_rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
         """Apply the rules of hosts: their URLs may have turns."""
         for known in batch:
-            self._registry.load_host(known.host)
+            self._registry.loading.load_host(known.host)
             self._rulings.known(known)
             yield from self._let_go(known.host)
 

@@ -119,6 +119,7 @@ class HostMoves:
             return
         expected = self._expected.pop(message.host, None)
         name = message.address if expected is None else expected.address
+        name = self._registry.gates.clock(name, message.host)
         jobs = {job.number: job for job in message.jobs}
         if expected is not None:
             jobs |= expected.jobs

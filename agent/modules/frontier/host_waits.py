@@ -11,6 +11,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from agent.modules.frontier.gates import Gate
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from shared.frozen import frozen
 
@@ -87,6 +88,8 @@ def _waits_for_rules(registry: Registry) -> Iterator[Wait]:
 
 def _wait(registry: Registry, sleeper: Sleeper, due_s: float) -> Wait | None:
     match sleeper:
+        case Gate():
+            return None  # the clocks behind it are ready
         case AddressQueue():
             host = next(_asked_next(sleeper), None)
             if host is None or not sleeper.wants_turn:
@@ -111,7 +114,7 @@ def _wait(registry: Registry, sleeper: Sleeper, due_s: float) -> Wait | None:
 
 def _wait_unloaded(registry: Registry, key: int, due_s: float) -> Wait | None:
     """Return the wait of the host that is asked next at an address that is not in memory."""
-    address = registry.peek(key)
+    address = registry.loading.peek(key)
     if address is None:
         return None
     waiting = [

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agent.modules.frontier.linked_queue import Line
 from agent.modules.frontier.queue_window import Front
@@ -21,7 +21,11 @@ from agent.pipeline.ledger import Ledger, QueuedUrl
 from agent.pipeline.messages.jobs import Job, UnitClosed
 from agent.pipeline.messages.requests import Due
 from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.shared_addresses import address_of
 from shared.host_failures import HostFailure
+
+if TYPE_CHECKING:
+    from agent.modules.frontier.gates import Gate
 
 __all__ = ["AddressQueue", "HostQueue", "JobQueue"]
 
@@ -175,7 +179,7 @@ class HostQueue:
 
 @dataclass(slots=True, eq=False)
 class AddressQueue:
-    """The hosts at one address, and its token and clock."""
+    """The hosts of one clock, and its token. A clock is an address, or a domain at a shared one."""
 
     name: str
     hosts: dict[str, HostQueue] = field(default_factory=dict)
@@ -191,8 +195,15 @@ class AddressQueue:
     gap: int = -1  # the last gap after which it rested
     closing: tuple[UnitClosed, ...] = ()  # when the token is back
     arriving: bool = False  # it is new, and its first rest begins with one of the next ticks
+    gate: Gate | None = None  # of a shared address, whose domain it is
+    leaving: Gate | None = None  # that waits for its last request: the address has another rule
     listed: bool = False
     resting: Any = None
+
+    @property
+    def address(self) -> str:
+        """Return the address to which its requests go."""
+        return address_of(self.name)
 
     @property
     def wants_turn(self) -> bool:

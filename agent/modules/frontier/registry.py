@@ -1,7 +1,7 @@
 """Registry of a frontier: its addresses, hosts and jobs, by name.
 
 Some thousands of addresses are in memory (`limits.addresses_in_memory`). Of more, each one is
-unloaded when it begins to rest, and loaded again for its turn (`unloaded`, `address_record`).
+unloaded when it begins to rest, and loaded again for its turn (`loading`).
 
 Invariant: a job is in at most one host, a host at one address. An address, and a host with its
 own rest, is forgotten only when its rest is over: one that comes back before finds its clock.
@@ -9,52 +9,55 @@ own rest, is forgotten only when its rest is over: one that comes back before fi
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections import deque
-from collections.abc import Iterable
 from typing import Final
 
-from agent.modules.frontier.address_record import due_s, read, record_of
 from agent.modules.frontier.backoff import BackedOff, BackingOff, WallClock
 from agent.modules.frontier.crawl_delay import Pace
+from agent.modules.frontier.gates import Gates
+from agent.modules.frontier.loading import LEAST_INTERVAL_S, Loading
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.scheduler import Turns
 from agent.modules.frontier.unloaded import Unloaded, key_of
 from agent.modules.limits import CrawlLimits
 from agent.modules.outage import Outage
 from agent.modules.server_list.scope import Scope
-from agent.pipeline.ledger import JobRow, Ledger, OpenJob, QueuedUrl
+from agent.pipeline.ledger import JobRow, Ledger, QueuedUrl
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.messages.requests import Due
 from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.shared_addresses import SharedRules
 from shared.host_failures import HostFailure
 
 __all__ = ["Registry"]
 
 
-LEAST_INTERVAL_S: Final = 0.1  # where there is none, URLs decide
 RETRY_GROWTH: Final = 4.0
+NO_RULES: Final[SharedRules] = {}
 LOOKUPS_KEPT: Final = 10_000
-UNLOADED_A_TICK: Final = 2000
-"""Addresses that are looked at, whether they can be unloaded: some ten milliseconds."""
 
 
 class Registry:
     """Addresses, hosts and jobs of one frontier. It handles no message and computes no rest."""
 
-    def __init__(self, scope: Scope, ledger: Ledger, limits: CrawlLimits, pace: Pace) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        ledger: Ledger,
+        limits: CrawlLimits,
+        pace: Pace,
+        shared: SharedRules = NO_RULES,
+    ) -> None:
         self.ledger = ledger
         self.limits = limits
         self.pace = pace
         self.jobs: dict[int, JobQueue] = {}
         self.hosts: dict[str, HostQueue] = {}
         self.addresses: dict[str, AddressQueue] = {}
+        self.gates = Gates(shared)
         self.unloaded = Unloaded()
-        self.resting: deque[AddressQueue] = deque()  # to be unloaded, as far as they can be
-        self.left: dict[int, None] = {}  # unloaded jobs that left the list before they were closed
-        self._grown: set[int] = set()  # unloaded jobs with more in their queues than before
-        self._altered: set[int] = set()  # unloaded jobs of which the order changed
+        self.loading = Loading(self, self.unloaded)
         self.fresh: deque[array[int]] = deque()  # numbers of jobs that were never looked at
         self.begun: list[HostQueue] = []  # not yet reported
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
@@ -75,12 +78,21 @@ class Registry:
         queue = self.jobs.get(job.number)
         if queue is None:
             if job.number in self.unloaded:
-                self._altered.add(job.number)
+                self.unloaded.changes.altered.add(job.number)
             return
         before, queue.job = queue.job, job
-        queue.limit = self._limit(job)
+        queue.limit = self.limit(job)
         if (before.interval_ms, before.share) != (job.interval_ms, job.share):
-            self._slow(queue.host)
+            self.slow(queue.host)
+
+    def use_page_limits(self) -> None:
+        """Apply other limits of pages to the jobs in memory; the others are read with theirs."""
+        for number, queue in self.jobs.items():
+            limit = self.limit(queue.job)
+            if limit != queue.limit:
+                queue.limit = limit
+                self.dirty[number] = None
+                self.turns.offer_job(queue)
 
     def open_job(self, number: int) -> Job | None:
         """Return a job that is in force and not finished, or None."""
@@ -89,165 +101,18 @@ class Registry:
 
     def address(self, name: str) -> AddressQueue:
         """Return an address with all its jobs; a new one rests for an interval first."""
-        address = self.addresses.get(name) or self.load(key_of(name), name)
+        address = self.addresses.get(name) or self.loading.load(key_of(name), name)
         if address is None:
-            address = self.addresses[name] = AddressQueue(name, arriving=True)
+            address = AddressQueue(name, arriving=True, gate=self.gates.of(name))
+            self.addresses[name] = address
             self.arrivals.append(address)
             if self.unloaded.jobs:
-                self._add_fresh_jobs(address)
+                self.loading.add_fresh_jobs(address)
         return address
 
     def has(self, name: str) -> bool:
         """Return whether an address is in memory, or has a record."""
         return name in self.addresses or self.unloaded.has(key_of(name))
-
-    def load(self, key: int, name: str = "") -> AddressQueue | None:
-        """Bring an unloaded address back into memory, with its jobs; None: it has no record.
-
-        name: what it must be, where that is known: two may have one key.
-        """
-        record = self.unloaded.record(key)
-        if record is None:
-            return None
-        address, numbers = read(record, self.scope.jobs.numbered, self._limit)
-        if name and address.name != name:
-            return None
-        self.unloaded.drop_record(key)
-        for number in numbers:
-            self.unloaded.leave(number)
-            if self.scope.jobs.numbered(number) is None:
-                self.left[number] = None
-        self.addresses[address.name] = address
-        for host in list(address.hosts.values()):
-            self.hosts[host.name] = host
-            self.jobs.update(host.jobs)
-            if not self._altered.isdisjoint(host.jobs):
-                self._slow(host)
-            if not host.jobs:
-                self.forget_if_idle(host)
-        self._altered.difference_update(numbers)
-        for host in address.hosts.values():
-            for number, queue in host.jobs.items():
-                if number in self._grown:
-                    queue.has_more()
-                self.turns.offer_job(queue)
-            self.turns.offer_host(host)
-        self._grown.difference_update(numbers)
-        self.turns.offer_address(address)
-        return address
-
-    def peek(self, key: int) -> AddressQueue | None:
-        """Return a copy of an unloaded address, for a look at it; None: it has no record."""
-        record = self.unloaded.record(key)
-        return None if record is None else read(record, self.scope.jobs.numbered, self._limit)[0]
-
-    def has_unloaded(self, number: int) -> bool:
-        """Return whether a job is unloaded, or left the list while it was unloaded."""
-        return number in self.unloaded or number in self.left
-
-    def drop_unloaded(self, number: int) -> None:
-        """Drop a job whose address is not in memory."""
-        self.left.pop(number, None)
-        if self.unloaded.is_fresh(number):
-            self.unloaded.leave(number)
-            return
-        queue = self.load_job(number)  # one that is not open is dropped by that already
-        if queue is not None:
-            self.drop_job(queue)
-
-    def load_host(self, name: str) -> HostQueue | None:
-        """Return a host, brought into memory with its address where it was unloaded."""
-        if name not in self.hosts and self.unloaded.jobs:
-            for unit in self.scope.units.of_host(name):
-                number = self.scope.units.number(unit)
-                if number is None or self.load_job(number) or number not in self.unloaded:
-                    continue
-                row = self.ledger.job(number)
-                if row is not None and row.address:
-                    self.address(row.address)
-        return self.hosts.get(name)
-
-    @property
-    def urls_at_once(self) -> int:
-        """Return how many URLs of a queue are read for a turn: 1 where others would be dropped."""
-        return 1 if len(self.addresses) > self.limits.addresses_in_memory else self.limits.window
-
-    def load_job(self, number: int) -> JobQueue | None:
-        """Return a job, from its unloaded address where that had turns; None: it is not here."""
-        if number in self.unloaded and not self.unloaded.is_fresh(number):
-            self.load(self.unloaded.key(number))
-        return self.jobs.get(number)
-
-    def may_unload(self, address: AddressQueue) -> None:
-        """Queue an address to be unloaded, where too many are in memory."""
-        if len(self.addresses) > self.limits.addresses_in_memory:
-            self.resting.append(address)
-
-    def unload_resting(self) -> None:
-        """Unload addresses that rest, while too many are in memory.
-
-        Those that cannot be unloaded now are looked at again when what they are in is over.
-        """
-        most = self.limits.addresses_in_memory
-        for _ in range(min(len(self.resting), UNLOADED_A_TICK)):
-            address = self.resting.popleft()
-            if len(self.addresses) > most and self.addresses.get(address.name) is address:
-                self._unload(address)
-
-    def _unload(self, address: AddressQueue) -> None:
-        key = key_of(address.name)
-        if not address.hosts or self.unloaded.has(key):
-            return
-        record = record_of(address, self.dirty)
-        if record is None:
-            return
-        next_s, work, is_idle = due_s(address), self.work_left(address), False
-        del self.addresses[address.name]
-        numbers: list[int] = []
-        for host in address.hosts.values():
-            del self.hosts[host.name]
-            for number, queue in host.jobs.items():
-                del self.jobs[number]
-                numbers.append(number)
-                is_idle = is_idle or not queue.wants_turn
-                _leave_wheel(queue)
-            _leave_wheel(host)
-        _leave_wheel(address)
-        self.unloaded.keep(key, numbers, (next_s, work), record, is_idle=is_idle)
-        if next_s < math.inf:
-            self.turns.let_rest(key, next_s)
-
-    def enter(self, number: int, address: str, urls: int, interval_ms: int) -> None:
-        """Register a job at an address that has had no turn."""
-        work = _work(urls, interval_ms, self._base_s)
-        self.unloaded.enter(number, address, work, self.turns.now_s)
-
-    def take_up(self, jobs: Iterable[OpenJob]) -> None:
-        """Register the jobs of the process before this one; those without a URL may be done."""
-        base_s = self._base_s
-        numbers, keys, work = array("q"), array("q"), array("f")
-        for job in jobs:
-            if job.address:
-                numbers.append(job.number)
-                keys.append(key_of(job.address))
-                work.append(_work(job.queued, job.interval_ms, base_s))
-            if not job.queued:
-                self.dirty[job.number] = None
-        self.unloaded.fill(numbers, keys, work, self.turns.now_s)
-
-    def grow(self, job: Job) -> None:
-        """Note that an unloaded job has one URL more, at least."""
-        number, unloaded = job.number, self.unloaded
-        if unloaded.is_fresh(number):
-            unloaded.grow(number, _work(1, job.interval_ms or 0, self._base_s))
-        elif unloaded.is_idle(unloaded.key(number)):
-            queue = self.load_job(number)
-            if queue is not None:
-                queue.has_more()
-                self.turns.offer_job(queue)
-                self.may_unload(queue.host.address)
-        else:
-            self._grown.add(number)
 
     def host(self, name: str, address: AddressQueue) -> HostQueue:
         """Return a host, new at an address if there was none."""
@@ -263,12 +128,15 @@ class Registry:
             self.lookups_ms.pop(next(iter(self.lookups_ms)))
         self.lookups_ms[host] = took_ms
 
-    def add_job(self, job: Job, host: HostQueue) -> JobQueue:
-        """Take a job up, with the counters that the ledger has of it, and say where it is."""
-        row = self.ledger.job(job.number) or JobRow(job, host.name, "", 0, 0, 0, False)
+    def add_job(self, job: Job, host: HostQueue, row: JobRow | None = None) -> JobQueue:
+        """Take a job up, with the counters that the ledger has of it, and say where it is.
+
+        row: what the ledger has of it, where that was read already.
+        """
+        row = row or self.ledger.job(job.number) or JobRow(job, host.name, "", 0, 0, 0, False)
         if (row.host, row.address) != (host.name, host.address.name):
             self.ledger.place_job(job.number, host.name, host.address.name)
-        queue = JobQueue(job, host, self._limit(job), row.pages, row.response_bytes)
+        queue = JobQueue(job, host, self.limit(job), row.pages, row.response_bytes)
         if not host.jobs:  # new, or without a job since: whoever looks names up has forgotten it
             self.begun.append(host)
         self.jobs[job.number] = host.jobs[job.number] = queue
@@ -296,7 +164,7 @@ class Registry:
     def let_rest(self, queue: JobQueue) -> None:
         """Keep a job of which nothing is left: what an address says of our network ends."""
         if queue.host.address.at_rest:
-            self.outage.forget(queue.host.address.name)
+            self.outage.forget(queue.host.address.address)
 
     def drop_host(self, host: HostQueue) -> None:
         """Drop a host with all its jobs: it answers at another address."""
@@ -358,7 +226,8 @@ class Registry:
         """Forget an address of which nothing is left, once it has rested."""
         if not address.empty or self.addresses.get(address.name) is not address:
             return
-        self.outage.forget(address.name)
+        if address.gate is None:
+            self.outage.forget(address.name)
         if address.hosts:
             return
         if address.resting or address.arriving or address.listed:
@@ -373,11 +242,19 @@ class Registry:
         """Note that a request to an address begins."""
         address.holder = holder
         self.tokens_out += 1
+        if address.gate is not None:
+            address.gate.start(holder, self.turns.now_s, self.pace.politeness)
 
     def take_token_back(self, address: AddressQueue) -> None:
         """Note that the request to an address is over."""
         address.holder = None
         self.tokens_out -= 1
+        gate = address.leaving
+        if gate is not None:
+            gate.waits_for.discard(address.name)
+            rested_s = self.turns.now_s + self.pace.politeness.interval_s
+            gate.not_before_s = max(gate.not_before_s, rested_s)
+            self.turns.offer_gate(gate)
 
     def taken(self, queue: JobQueue, url: QueuedUrl) -> None:
         """Note that a URL's request begins."""
@@ -404,43 +281,6 @@ class Registry:
             self.under_way -= 1
         return found
 
-    def begin_first_turn(self, number: int) -> AddressQueue | None:
-        """Bring an address into memory for its first turn, by one of its jobs.
-
-        It has rested since the job came. None: it is in memory, or nothing of it is left.
-        """
-        row = self.ledger.job(number)
-        if row is None or row.address in self.addresses or self.unloaded.has(key_of(row.address)):
-            self.unloaded.leave(number)
-            if row is not None:
-                self._add_fresh_job(row, self.address(row.address))
-            return None
-        since_s = self.unloaded.since_s(number)
-        address = self.address(row.address)
-        self.unloaded.leave(number)
-        self.arrivals.pop()
-        address.arriving = False
-        address.not_before_s = since_s + max(self.pace.base_s(None), address.first_rest_s)
-        self.backing_off.resume(address, self.turns.now_s, self.pace.longest_s)
-        if address.empty:
-            self.forget_address_if_idle(address)
-            return None
-        return address
-
-    def first_due_s(self, number: int) -> float:
-        """Return when the address of a job has its first turn, if nothing asks for more rest."""
-        return self.unloaded.since_s(number) + self.pace.base_s(None)
-
-    def _add_fresh_jobs(self, address: AddressQueue) -> None:
-        for row in self.ledger.jobs_at(address.name):
-            if self.unloaded.leave(row.job.number):
-                self._add_fresh_job(row, address)
-
-    def _add_fresh_job(self, row: JobRow, address: AddressQueue) -> None:
-        job = self.open_job(row.job.number)
-        if job is not None and job.number not in self.jobs:
-            self.turns.offer_job(self.add_job(job, self.host(row.host, address)))
-
     def _remove(self, host: HostQueue) -> None:
         address = host.address
         if self.hosts.get(host.name) is host:
@@ -457,14 +297,18 @@ class Registry:
             address.end_burst()
         self.forget_address_if_idle(address)
 
-    def _slow(self, host: HostQueue) -> None:
+    def slow(self, host: HostQueue) -> None:
         """Apply a longer rest from the last request on; a shorter one from the next."""
         if host.address.last_end_s:
             since_s = host.address.last_end_s + host.own_rest_s
             host.not_before_s = max(host.not_before_s, since_s)
 
-    def _limit(self, job: Job) -> int:
+    def limit(self, job: Job) -> int:
+        """Return how many pages of a job are fetched at most."""
         pages = self.limits.pages_per_host
+        if not self.limits.scope.is_empty:
+            rule = self.limits.scope.decide_unit(job.unit).rule
+            pages = min(pages, rule.pages or pages) if rule.includes else 0
         return min(job.max_pages, pages) if job.max_pages else pages
 
     def work_left(self, address: AddressQueue) -> float:
@@ -480,20 +324,3 @@ class Registry:
             urls += of_host
             longest_s = max(longest_s, of_host * host.own_rest_s)
         return max(urls * base_s, longest_s)
-
-    @property
-    def _base_s(self) -> float:
-        """Return the interval of an address that nothing is known of."""
-        return max(self.pace.base_s(None), LEAST_INTERVAL_S)
-
-
-def _work(urls: int, interval_ms: int, base_s: float) -> float:
-    """Return URLs times interval of one job that nothing is known of."""
-    return max(urls, 1) * max(base_s, interval_ms / 1000) * 10
-
-
-def _leave_wheel(sleeper: AddressQueue | HostQueue | JobQueue) -> None:
-    """Take the object of an unloaded address, host or job out of the wheel."""
-    if sleeper.resting is not None:
-        sleeper.resting[0] = None
-        sleeper.resting = None

@@ -49,7 +49,7 @@ class Endings:
     def ended(self, due: Due | RulesDue, ended: FetchAnswer) -> Sequence[UnitClosed]:
         """Take a turn's token back, and begin the rest; return who is quiet now."""
         registry = self._registry
-        address = registry.addresses.get(due.address)
+        address = registry.addresses.get(due.clock or due.address)
         if address is None or address.holder is None:
             return ()
         holder = address.holder
@@ -83,9 +83,11 @@ class Endings:
     def denied(self, denied: Denied) -> Iterator[Output]:
         """Take the token back of a request that was not sent."""
         registry = self._registry
-        address = registry.addresses.get(denied.address)
+        address = registry.addresses.get(denied.due.clock or denied.address)
         if address is None or address.holder is None:
             return
+        if address.gate is not None:
+            address.gate.give_back(address.holder)
         self._registry.take_token_back(address)
         closing, address.closing = address.closing, ()
         for unit in closing:
@@ -159,6 +161,7 @@ class Endings:
             address.again, address.in_a_row = None, 0
             address.not_before_s = ended_s + rest_s
         backed_off = registry.backing_off.note(address, ended, asker)
+        self._rest_whole_address(address, ended, ours=ours)
         if host is not None and (backed_off is not None or registry.told_to_wait):
             self._tell_others(host, backed_off)
         if max(rest_s, asked_s) > registry.limits.probe_patience_s and not ours:
@@ -167,6 +170,18 @@ class Endings:
             self._stop_probes(hosts, max(rest_s, asked_s), ended)
         if asker is not None and not ours:
             self._note_asking(asker, ended)
+
+    def _rest_whole_address(self, address: AddressQueue, ended: FetchAnswer, *, ours: bool) -> None:
+        """Let a shared address rest longer for what one of its hosts answered."""
+        registry, gate = self._registry, address.gate
+        if address.leaving is not None:
+            gate = address.leaving
+            gate.not_before_s = max(gate.not_before_s, ended.ended_s + address.rest_s)
+            address.leaving = None
+            registry.turns.offer_gate(gate)
+        elif gate is not None:
+            gate.end(ended, registry.pace.politeness, ours=ours)
+            registry.backing_off.note_gate(gate, ended, registry.pace.politeness)
 
     def _tell_others(self, host: HostQueue, backed_off: BackedOff | None) -> None:
         """Remember what a host asks for from which others fetch as well, or that it is over."""

@@ -17,12 +17,14 @@ import math
 from collections import deque
 from collections.abc import Iterator
 
+from agent.modules.frontier.gates import Gate
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
+from agent.modules.frontier.unloaded import key_of
 from agent.modules.timing_wheel import TimingWheel
 
 __all__ = ["Resting", "Sleeper", "Turns"]
 
-Sleeper = AddressQueue | HostQueue | JobQueue
+Sleeper = AddressQueue | HostQueue | JobQueue | Gate
 
 Resting = list[Sleeper | None]
 """What the wheel holds of a sleeper, in a list of one: None when it was unloaded meanwhile."""
@@ -33,7 +35,7 @@ class Turns:
 
     def __init__(self) -> None:
         self.now_s = 0.0
-        self.ready: deque[AddressQueue | int] = deque()
+        self.ready: deque[AddressQueue | Gate | int] = deque()
         self._wheel: TimingWheel[Resting | int] | None = None
         self._early: list[tuple[Resting | int, float]] = []  # before the first tick
 
@@ -65,9 +67,23 @@ class Turns:
             return
         if address.not_before_s > self.now_s:
             self._sleep(address, address.not_before_s)
-        else:
-            address.listed = True
+            return
+        address.listed = True
+        if address.gate is None:
             self.ready.append(address)
+        else:
+            address.gate.ring[key_of(address.name)] = address
+            self.offer_gate(address.gate)
+
+    def offer_gate(self, gate: Gate) -> None:
+        """See to the next turn of a shared address."""
+        if gate.listed or gate.resting or gate.waits_for or not gate.ring:
+            return
+        if gate.not_before_s > self.now_s:
+            self._sleep(gate, gate.not_before_s)
+        else:
+            gate.listed = True
+            self.ready.append(gate)
 
     def sleep_until(self, sleeper: Sleeper, due_s: float) -> None:
         """Schedule a later look, unless one is scheduled."""

@@ -14,18 +14,37 @@ Invariant: an address is unloaded with all of its jobs, or with none.
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass, field
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-__all__ = ["Unloaded", "key_of"]
+from agent.modules.frontier.gates import Gate
+
+__all__ = ["Head", "Unloaded", "key_of"]
 
 CHOSEN_AT_ONCE: Final = 1 << 16
-Due = tuple[float, float]
-"""When an address has its turn, in seconds; how long what it has left to do takes, in seconds."""
-_DUE: Final = Struct("<dd")
+_HEAD: Final = Struct("<ddiB")  # and the bytes of the name, so many
 STALE: Final = 16  # addresses are counted again when a sixteenth of the jobs came, went or grew
+
+
+class Head(NamedTuple):
+    """Part of a record that is read while its address stays unloaded."""
+
+    due_s: float  # when it has its turn; `inf`: nothing of it waits
+    work: float  # how long what it has left to do takes, in seconds
+    strikes: int
+    name: str
+
+
+@dataclass(slots=True)
+class Changes:
+    """Changes of jobs while they were unloaded, by number."""
+
+    left: dict[int, None] = field(default_factory=dict)  # the list, before they were closed
+    grown: set[int] = field(default_factory=set)  # have more in their queues than before
+    altered: set[int] = field(default_factory=set)  # have another order
 
 
 class Unloaded:
@@ -42,8 +61,10 @@ class Unloaded:
         self._addresses = 0
         self._fresh = 0  # jobs before their first turn
         self._records: dict[int, bytes] = {}
+        self.gates: dict[int, Gate] = {}  # of addresses with records, by key
         self._idle: set[int] = set()  # keys of addresses with a job of which nothing waits
         self.jobs = 0
+        self.changes = Changes()
 
     @property
     def addresses(self) -> int:
@@ -110,7 +131,9 @@ class Unloaded:
 
     # between two turns
 
-    def keep(self, key: int, numbers: list[int], due: Due, record: bytes, *, is_idle: bool) -> None:
+    def keep(
+        self, key: int, numbers: list[int], head: Head, record: bytes, *, is_idle: bool
+    ) -> None:
         """Take in an address with all its jobs, which had turns. Its key must be free.
 
         is_idle: nothing of one of these jobs waits.
@@ -118,7 +141,8 @@ class Unloaded:
         for number in numbers:
             self._keys[self._make_place(number)] = key
         self.jobs += len(numbers)
-        self._records[key] = _DUE.pack(*due) + record
+        name = head.name.encode()
+        self._records[key] = _HEAD.pack(*head[:3], len(name)) + name + record
         if is_idle:
             self._idle.add(key)
 
@@ -130,19 +154,25 @@ class Unloaded:
         """Return whether there is a record of an address."""
         return key in self._records
 
-    def due(self, key: int) -> Due | None:
-        """Return when an address has its turn, and what it has left to do; None: no record."""
+    def head(self, key: int) -> Head | None:
+        """Return the head of the record of an address; None: no record."""
         record = self._records.get(key)
-        return None if record is None else _DUE.unpack_from(record)
+        if record is None:
+            return None
+        due_s, work, strikes, size = _HEAD.unpack_from(record)
+        return Head(due_s, work, strikes, record[_HEAD.size : _HEAD.size + size].decode())
 
     def record(self, key: int) -> memoryview | None:
-        """Return the record of an address, and leave it here."""
+        """Return the record of an address behind its head, and leave it here."""
         record = self._records.get(key)
-        return None if record is None else memoryview(record)[_DUE.size :]
+        if record is None:
+            return None
+        return memoryview(record)[_HEAD.size + record[_HEAD.size - 1] :]
 
     def drop_record(self, key: int) -> None:
         """Drop the record of an address; its jobs are to `leave`."""
         self._idle.discard(key)
+        self.gates.pop(key, None)
         del self._records[key]
 
     # both

@@ -66,6 +66,7 @@ class Due:
     kind: OrderKind
     chain: str = ""  # cookies of the redirects that led here
     link_kind: int = 0  # how it was found: `link_kinds`
+    clock: str = ""  # whose token it holds (`shared_addresses`)
 
 
 @frozen

@@ -21,6 +21,7 @@ class RulesDue:
     lookup_ms: float | None = None  # of the host's name, since the last time; None: there was none
     chain: str = ""  # cookies of the redirects that led here
     attempt: int = 1  # more after an outcome `retry`
+    clock: str = ""  # whose token it holds (`shared_addresses`)
 
 
 @frozen

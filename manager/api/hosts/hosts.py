@@ -11,7 +11,16 @@ from pydantic import BaseModel, Field
 from manager.api.access import Operator, Services, Viewer
 from manager.api.hosts.text_lists import TEXT_BODY, text_body
 from manager.api.routes import Limit, Offset, subject_router
-from manager.operations.hosts import host_merge, host_split, host_views, hosts, name_lookups
+from manager.db.hosts.address_rules import AddressRule
+from manager.operations.hosts import (
+    address_decisions,
+    host_merge,
+    host_split,
+    host_views,
+    hosts,
+    name_lookups,
+)
+from manager.operations.hosts.address_decisions import AddressDecision
 from manager.operations.hosts.host_split import Split
 from manager.operations.hosts.host_views import HostDetail, HostFilter, HostPage
 from manager.operations.hosts.hosts import Imported
@@ -60,6 +69,13 @@ class MergeHost(BaseModel):
     """A split host that one agent is to crawl again."""
 
     host: Annotated[str, Field(max_length=2083)]
+
+
+class DecideAddress(BaseModel):
+    """An address, and how politeness is to count there."""
+
+    address: Annotated[str, Field(max_length=80)]
+    decision: AddressDecision
 
 
 class Merged(BaseModel):
@@ -138,6 +154,17 @@ async def resolutions_of_list(request: Request, services: Services, _: Viewer) -
 def resolve(services: Services, actor: Operator, asked: ResolveHosts) -> ResolveAsked:
     """Look the name of a host up again with the next tick, or of all that are unresolved."""
     return name_lookups.look_up_again(services.db, asked.host or "", actor, services.now_ms())
+
+
+@router.post("/addresses/decide")
+def decide_address(services: Services, actor: Operator, asked: DecideAddress) -> AddressRule:
+    """Share an address among sites, make it one clock, or leave that to its domains again.
+
+    An address that is to be one clock is `merging` until only one agent has rights there.
+    """
+    return address_decisions.decide_address(
+        services.db, asked.address, asked.decision, actor, services.now_ms(), services.policy
+    )
 
 
 @router.post("/exclude", status_code=204)

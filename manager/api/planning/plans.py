@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from manager.api.access import Operator, Services, Viewer
 from manager.api.rounds.rounds import Method, Moves, Offset, Seed, Sort
 from manager.api.routes import Limit, subject_router
+from manager.balancing.balancers import Objective
 from manager.operations.planning import plan_application, plan_changes, plan_list, plan_tree, plans
 from manager.operations.planning.plan_changes import Change
 from manager.operations.planning.plan_list import PlanFilter, PlanPage
@@ -24,12 +25,14 @@ router: Final = subject_router("plans")
 class NewPlan(BaseModel):
     """Options of a plan from present knowledge. compare: try the other methods, too.
 
-    moves: share of the placed units that it may move; none: the policy's.
+    moves: share of the placed units that it may move; none: the policy's. objective: what `default`
+    makes small, the end of the crawl or the greatest transfer cost; none: the policy's.
     """
 
     method: Method = "default"
     seed: Seed = 0
     moves: Moves = None
+    objective: Objective | None = None
     compare: bool = True
 
 
@@ -74,6 +77,7 @@ def make_plan(services: Services, actor: Operator, asked: NewPlan) -> PlanDetail
         services.now_ms(),
         seed=asked.seed,
         moves=asked.moves,
+        objective=asked.objective,
         policy=services.policy,
         planner=services.planner,
         compare=asked.compare,

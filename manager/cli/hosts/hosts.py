@@ -10,6 +10,7 @@ import click
 
 from manager.cli import output
 from manager.cli.hosts import names
+from manager.cli.hosts.addresses import address, rule_text
 from manager.cli.hosts.host_split import merge, split
 from manager.cli.hosts.pins import COMMANDS
 from manager.cli.manager_client import RefusedError
@@ -26,7 +27,7 @@ def hosts() -> None:
     """Hosts to crawl."""
 
 
-for _command in (*COMMANDS, *names.COMMANDS, split, merge):
+for _command in (*COMMANDS, *names.COMMANDS, split, merge, address):
     hosts.add_command(_command)
 
 
@@ -121,6 +122,7 @@ def show(target: Target, host: str) -> Iterator[Any]:
             ("never goes to", ", ".join(ban["agent"] for ban in detail["bans"])),
             ("name", about["resolve_problem"] or about["resolution"]),
             ("addresses", ", ".join(sorted({address for _, address in detail["addresses"]}))),
+            *((rule["address"], rule_text(rule)) for rule in detail["address_rules"]),
             ("shares with", _beside(detail)),
         )
     )

@@ -8,7 +8,14 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import METHODS, Target, json_answer, moves_option, paged_options
+from manager.cli.options import (
+    METHODS,
+    Target,
+    json_answer,
+    moves_option,
+    objective_option,
+    paged_options,
+)
 from shared.ratios import spoken_change
 
 __all__ = ["plan", "plans"]
@@ -26,6 +33,7 @@ SAVES_AND_COSTS: Final = (
 @click.option("--apply", is_flag=True, help="Carry it out, too.")
 @click.option("--no-compare", is_flag=True, help="Do not try the other methods.")
 @moves_option
+@objective_option
 @json_answer
 def plan(target: Target, apply: bool, no_compare: bool, **options: Any) -> Iterator[Any]:
     """Make a plan: a proposal of units for each agent; nothing moves without --apply.
@@ -151,6 +159,7 @@ def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN, offset: int = 0
             ("made", f"{output.time_text(about['made_ms'])} by {about['made_by']}"),
             ("applied", about["applied_ms"] and output.time_text(about["applied_ms"])),
             ("taken back by", detail["undone_by"] and f"plan {detail['undone_by']}"),
+            *_times(detail["time"]),
             ("makespan now", output.ms_text(about["before_ms"])),
             ("makespan then", output.ms_text(about["makespan_ms"])),
             ("best possible", output.ms_text(about["bound_ms"])),
@@ -182,9 +191,28 @@ def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN, offset: int = 0
             output.Column("method"),
             output.Column("makespan", "makespan_ms", output.ms_text),
             output.Column("above the best possible", "above_bound", spoken_change),
+            output.Column("crawl ends after", "end_ms", output.ms_text),
+            output.Column("network cost", "network_ms", output.ms_text),
             output.Column("moves"),
             output.Column("", "why"),
         )
+
+
+def _times(time: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    """Return the facts of the end of the crawl; none for plans that did not predict it."""
+    if time is None:
+        return []
+    return [
+        ("crawl ends now after", _never(time["end_before_ms"])),
+        ("crawl ends then after", _never(time["end_ms"])),
+        ("not possible before", output.ms_text(time["end_bound_ms"])),
+        ("network cost now", output.ms_text(time["network_before_ms"])),
+        ("network cost then", output.ms_text(time["network_ms"])),
+    ]
+
+
+def _never(length_ms: float | None) -> str:
+    return "never" if length_ms is None else output.ms_text(length_ms)
 
 
 def _show_moves(moves: list[dict[str, Any]], left: int) -> None:

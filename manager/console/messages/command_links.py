@@ -46,6 +46,7 @@ PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
     ("reports", "/console/reports", lazy("Reports")),
     ("restore", "/console/audit?action=backup", lazy("Backups in the audit log")),
     ("rounds", "/console/rounds", lazy("Rounds")),
+    ("scope", "/console/scope", lazy("Scope")),
     ("settings", "/console/settings", lazy("Settings")),
     ("status", "/console/", lazy("Overview")),
     ("tokens", "/console/tokens", lazy("Tokens")),

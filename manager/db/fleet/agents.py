@@ -111,6 +111,7 @@ class AgentRow(AgentSummary):
     refetch_round: int
     refetch_compared: int
     refetch_contradicted: int
+    shared_held: int | None
     restart_ordered_ms: int | None
     restart_handled_ms: int | None
     restart_asked_ms: int | None
@@ -156,6 +157,7 @@ SAID_NOTHING: Final[Mapping[str, Any]] = MappingProxyType(
         "update_result": "",
         "promised_ms": None,
         "refetches": False,
+        "shared_held": None,
         "renamed_settings": "",
         "serving_url": "",
         "serving_fingerprint": "",

@@ -27,6 +27,7 @@ __all__ = [
     "groups_at",
     "groups_of",
     "hosts_of_group",
+    "keys_of",
     "make_due",
     "merge_groups",
     "name_counts",
@@ -149,30 +150,44 @@ def names_of(tx: Transaction, keys: Collection[str]) -> list[NameRow]:
     return tx.rows_among(NameRow, _NAMES, hosts.c.key, keys)
 
 
-def set_addresses(tx: Transaction, source: int, addresses: Mapping[int, Collection[str]]) -> None:
-    """Replace what one source says of some hosts."""
+def set_addresses(
+    tx: Transaction,
+    source: int,
+    addresses: Mapping[int, Collection[str]],
+    domains: Mapping[int, str],
+) -> None:
+    """Replace what one source says of some hosts. domains: the registrable domain of each."""
     of_source = host_addresses.delete().where(host_addresses.c.source == source)
     tx.changed_among(of_source, host_addresses.c.host_id, addresses)
     tx.insert(
         host_addresses,
         [
-            {"host_id": host, "source": source, "address": address}
+            {
+                "host_id": host,
+                "source": source,
+                "address": address,
+                "domain": domains.get(host, ""),
+            }
             for host, found in addresses.items()
             for address in sorted(set(found))
         ],
     )
 
 
-def groups_at(tx: Transaction, addresses: Collection[str]) -> dict[str, int]:
+def groups_at(
+    tx: Transaction, addresses: Collection[str], but: Collection[int] = ()
+) -> dict[str, int]:
     """Return the group at each of some addresses, where any source has seen a host there.
 
-    Hosts at one address are in one group, so any of them tells it.
+    Hosts at one address are in one group, so any of them tells it; addresses that many sites share
+    are asked for by `address_rules.groups_at_domains`. but: hosts that are not asked.
     """
     seen = host_addresses.alias("seen")
     group = (
         sa.select(hosts.c.group_id)
         .join(host_addresses, host_addresses.c.host_id == hosts.c.id)
         .where(host_addresses.c.address == seen.c.address, hosts.c.group_id.is_not(None))
+        .where(hosts.c.id.not_in(list(but)))
         .limit(1)
         .correlate(seen)
         .scalar_subquery()
@@ -185,6 +200,11 @@ def groups_at(tx: Transaction, addresses: Collection[str]) -> dict[str, int]:
 def groups_of(tx: Transaction, host_ids: Collection[int]) -> dict[int, int | None]:
     """Return the group of each of some hosts, None where it has none yet."""
     return dict(tx.among(sa.select(hosts.c.id, hosts.c.group_id), hosts.c.id, host_ids))
+
+
+def keys_of(tx: Transaction, host_ids: Collection[int]) -> dict[int, str]:
+    """Return the keys of some hosts."""
+    return dict(tx.among(sa.select(hosts.c.id, hosts.c.key), hosts.c.id, host_ids))
 
 
 def merge_groups(tx: Transaction, merges: Mapping[int, int], alone: Mapping[int, int]) -> None:

@@ -86,6 +86,7 @@ class UnitRow:
     start_pages: int
     merged_ms: int | None
     control_ms: int | None
+    scope_rule: str
 
 
 def add_hosts(tx: Transaction, new: Sequence[NewHost], now_ms: int) -> int:

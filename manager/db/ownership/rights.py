@@ -1,9 +1,10 @@
 """Rights to fetch units. A right passes from one agent to another only through *free*.
 
 Invariants: at most one row a unit, which is its key; at most one agent a group, but for the pieces
-of a split host; the caller that grants ensures this with `no_other_agent` and `may_crawl`. Only
-`free` deletes rows, and each leaves a row of `holdings` behind. An unfinished order or unit of a
-round waits again when the right that it was worked on under is freed.
+of a split host; at a shared address only agents with a seat; the caller that grants ensures this
+with `no_other_agent` and `may_crawl`. Only `free` deletes rows, and each leaves a row of `holdings`
+behind. An unfinished order or unit of a round waits again when the right that it was worked on
+under is freed.
 Operations decide when a right may be freed; `tests.manager.assignment.rights_model` states the rule
 of one unit, and what an agent must do for its part.
 """
@@ -15,6 +16,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from manager.db.ownership.address_seats import may_enter
 from manager.db.tables import (
     agents,
     holdings,
@@ -138,16 +140,18 @@ def note_sent(tx: Transaction, agent_id: int, generation: int, now_ms: int) -> N
 def no_other_agent(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Return the condition that a unit has no right, and its host's group none of another agent.
 
-    For queries over `hosts`. Three look-ups in indexes, however many units share the address.
+    At an address that many sites share it needs a seat (`address_rules`). For queries over `hosts`.
+    Three look-ups in indexes, however many units share the address, and two for each address.
     """
     in_group = sa.exists().where(rights.c.group_id == hosts.c.group_id)
-    return sa.not_(
+    free = sa.not_(
         sa.or_(
             sa.exists().where(rights.c.unit_id == unit),
             in_group.where(rights.c.agent_id < agent_id),
             in_group.where(rights.c.agent_id > agent_id),
         )
     )
+    return sa.and_(free, may_enter(agent_id))
 
 
 def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
@@ -175,6 +179,7 @@ def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bo
         sa.not_(sa.exists().where(rights.c.unit_id == unit)),
         sa.not_(in_group.where(rights.c.kind != "crawl")),
         room,
+        may_enter(agent_id),
     )
     return sa.or_(no_other_agent(agent_id, unit), shared)
 

@@ -25,7 +25,8 @@ __all__ = [
 class PlanUnit:
     """A unit that a plan may place: its group, what is known of its size, who owns it.
 
-    is_piece: of a split host, which may be placed by itself.
+    is_piece: of a split host, which may be placed by itself; shared_interval_ms: between requests
+    to that host, of all its owners together.
     """
 
     unit_id: int
@@ -35,6 +36,7 @@ class PlanUnit:
     pages: int | None
     owner: int | None
     is_piece: bool
+    shared_interval_ms: int | None
 
     @property
     def is_directory(self) -> bool:
@@ -96,6 +98,7 @@ def plan_units(
             units.c.pages,
             assignments.c.agent_id.label("owner"),
             hosts.c.shared_interval_ms.is_not(None).label("is_piece"),
+            hosts.c.shared_interval_ms,
         )
         .join(hosts, hosts.c.id == units.c.host_id)
         .outerjoin(

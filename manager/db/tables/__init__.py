@@ -30,7 +30,15 @@ from manager.db.tables.clients import (
 from manager.db.tables.collection import collection_orders, collection_schedules, transfers
 from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, blocked_urls, clock, fleet_limits, join_tokens
-from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
+from manager.db.tables.hosts import (
+    address_rules,
+    address_seats,
+    crawl_scopes,
+    host_addresses,
+    hosts,
+    start_pages,
+    units,
+)
 from manager.db.tables.managers import (
     alert_silences,
     alerts_told,
@@ -77,6 +85,8 @@ from manager.db.tables.work import (
 
 __all__ = [
     "activity",
+    "address_rules",
+    "address_seats",
     "agent_releases",
     "agents",
     "alert_silences",
@@ -95,6 +105,7 @@ __all__ = [
     "clock",
     "collection_orders",
     "collection_schedules",
+    "crawl_scopes",
     "directory_sums",
     "distance_model",
     "distances",

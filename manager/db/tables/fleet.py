@@ -78,6 +78,7 @@ agents: Final = sa.Table(
     flag("log_since_list"),  # plain agents: a log came after the list
     flag("says_finished"),  # plain agents: a log had `#Finished=`
     sa.Column("list_limit", Whole),  # pages a unit of its next list, 0: all, NULL: no order
+    sa.Column("shared_held", Whole),  # change of address rules it heard of; NULL: knows none
     # Its permit.
     count("permit_epoch"),
     flag("returned"),  # was lost or had left, and its units were not looked for yet

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from manager.db.tables.columns import (
     Whole,
     count,
+    flag,
     identity,
     message,
     metadata,
@@ -18,7 +19,15 @@ from manager.db.tables.columns import (
     text,
 )
 
-__all__ = ["host_addresses", "hosts", "start_pages", "units"]
+__all__ = [
+    "address_rules",
+    "address_seats",
+    "crawl_scopes",
+    "host_addresses",
+    "hosts",
+    "start_pages",
+    "units",
+]
 
 hosts: Final = sa.Table(
     "hosts",
@@ -62,7 +71,47 @@ host_addresses: Final = sa.Table(
     sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), primary_key=True),
     sa.Column("source", Whole, primary_key=True),  # agent, 0: the manager
     sa.Column("address", sa.Text(), primary_key=True),
-    sa.Index(None, "address"),
+    # Registrable domain of the host. Sorted by bytes, so that the next one is a look-up.
+    sa.Column(
+        "domain",
+        sa.Text().with_variant(sa.Text(collation="C"), "postgresql"),
+        nullable=False,
+        default="",
+        server_default="",
+    ),
+    sa.Index("ix_host_addresses_address", "address", "domain"),
+)
+
+# Addresses that are shared by many sites, or were, or of which a person decided: how politeness
+# counts there. single: one clock. shared: by registrable domain. merging: as shared, until only one
+# agent has rights there; then single.
+address_rules: Final = sa.Table(
+    "address_rules",
+    metadata,
+    sa.Column("address", sa.Text(), primary_key=True),
+    text("rule"),
+    text("reason"),  # why (`manager.assignment.shared_addresses.Reason`)
+    text("decided"),  # by a person: shared, single; "": by itself
+    text("decided_by"),
+    count("domains"),  # registrable domains when they were counted last
+    count("least_ms"),  # floor of the interval of the whole address
+    count("shares", start=1),  # agents that may fetch there at once
+    count("number"),  # of the change; agents say up to which they have heard
+    moment("changed_ms"),
+    moment("counted_ms"),
+    flag("is_stale"),  # hosts came since
+    one_of("rule", "single", "shared", "merging"),
+    sa.Index(None, "number"),
+    sa.Index(None, "rule"),
+)
+
+# Agents that may be given rights at a shared address: at most `shares`.
+address_seats: Final = sa.Table(
+    "address_seats",
+    metadata,
+    sa.Column("address", sa.Text(), primary_key=True),
+    sa.Column("agent_id", Whole, primary_key=True),
+    moment("since_ms", required=True),
 )
 
 # new: no address yet. idle: waits for a round. probing: found during a round, being measured.
@@ -81,6 +130,7 @@ units: Final = sa.Table(
     count("start_pages"),
     moment("merged_ms"),  # a directory that was a unit once, and is a part of `/` again
     moment("control_ms"),  # since when all agents probe it, to be compared
+    text("scope_rule"),  # the rule that excludes it from the scope of the crawl; empty: none does
     one_of("state", "new", "idle", "probing", "placed", "excluded"),
     sa.UniqueConstraint("host_id", "path"),
     # As lists of hosts are sorted, with all that is asked while millions are passed by.
@@ -88,6 +138,20 @@ units: Final = sa.Table(
     sa.Index("ix_units_volume", "volume_kb", "id", "path", "host_id"),
     sa.Index("ix_units_pages", "pages", "id", "path", "host_id"),
     partial_index("ix_units_pieces", "id", where="path <> '/'"),
+    partial_index("ix_units_outside", "id", where="scope_rule <> ''"),
+)
+
+# Versions of the scope of the crawl; the newest is in force.
+crawl_scopes: Final = sa.Table(
+    "crawl_scopes",
+    metadata,
+    identity(),
+    text("rules"),  # as people write them
+    text("reason"),
+    text("set_by"),
+    moment("set_ms", required=True),
+    count("applied_to"),  # units up to this number were opened or closed by it
+    moment("applied_ms"),  # NULL: some were not yet
 )
 
 start_pages: Final = sa.Table(

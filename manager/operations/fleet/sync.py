@@ -18,6 +18,7 @@ from typing import Any
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import address_rules, crawl_scopes
 from manager.db.ownership import rights
 from manager.db.planning import probes
 from manager.db.releases import releases
@@ -35,6 +36,7 @@ from manager.operations.fleet.sync_state import (
     state_of,
     store_states,
 )
+from manager.operations.hosts.address_rule_news import address_rules_for
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.ownership.permits import contact_time, renewed
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -43,7 +45,7 @@ from manager.operations.segments.sending_limits import limits_for_agent
 from manager.operations.segments.withdrawals import withdrawn_for
 from shared.frozen import frozen
 from shared.messages import Message
-from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
+from shared.wire.sync import Command, CrawlScope, Permit, SyncAnswer, SyncRequest
 from shared.wire.sync_json import message_of
 
 __all__ = ["Asked", "fleet_size", "sync_all"]
@@ -123,7 +125,9 @@ class _SyncAnswers:
         self._settings = settings_for(tx, None)
         last_tick_ms = tick_clock.last_tick(tx)
         self._last_tick_ms = now_ms if last_tick_ms is None else last_tick_ms
+        self._scope_version = crawl_scopes.version(tx)
         self._withdrawal = withdrawals.newest(tx)
+        self._address_change = address_rules.newest_number(tx)
         current = rounds.open_round(tx)
         self._round = current.number if current is not None else rounds.last_number(tx)
 
@@ -179,7 +183,10 @@ class _SyncAnswers:
                 "permit_set_ms": now_ms,
                 "permit_until_ms": kept.until_ms,
             }
-        soon = request.generation_held != row.generation or permit is None
+        shared, shared_from, shared_number = address_rules_for(
+            self._tx, request.shared_held, self._address_change
+        )
+        soon = request.generation_held != row.generation or permit is None or bool(shared)
         poll_s = self._poll_s(row, request.sequence, soon=soon and row.subscribed)
         promised_ms = now_ms + round(poll_s * 1000)
         if request.next_contact_ms is not None:
@@ -195,13 +202,24 @@ class _SyncAnswers:
             generation=row.generation,
             permit=permit,
             settings=replace(self._settings, sending=limits_for_agent(row)),
+            scope=self._scope_for(request),
             command=_command(row),
             collection=tuple(order_message(order) for order in orders),
             withdrawn=tuple(withdrawn),
             withdrawn_number=withdrawn_number,
+            shared=shared,
+            shared_from=shared_from,
+            shared_number=shared_number,
             message="" if permit is not None else str(_no_permit(row)),
         )
         return answer, changed
+
+    def _scope_for(self, request: SyncRequest) -> CrawlScope | None:
+        """Return the scope of the crawl for an agent that holds another version of it."""
+        if request.scope_held is None or request.scope_held == self._scope_version:
+            return None
+        row = crawl_scopes.scope_in_force(self._tx)
+        return CrawlScope(version=0) if row is None else CrawlScope(version=row.id, text=row.rules)
 
     def _poll_s(self, row: AgentRow, sequence: int, *, soon: bool) -> float:
         """Return when to call again: spread, so that a fleet that started together drifts apart."""

@@ -64,6 +64,7 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
         "reports_waiting": request.reports_waiting,
         "refetches": request.refetches,
         "unit_rounds": request.unit_rounds,
+        "shared_held": request.shared_held,
         "counters": counters,
         "update_result": received_message(request.update_message, request.update_result)
         or row.update_result,

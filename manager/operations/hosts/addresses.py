@@ -1,6 +1,7 @@
 """Addresses of hosts, resolved by the manager or seen by agents, and address groups.
 
-Invariant: hosts that were ever seen at one address are one group, and a group has one owner. Where
+Invariant: hosts that were ever seen at one address are one group, and a group has one owner; at an
+address that many sites share, those of one registrable domain are (`address_rules`). Where
 two groups turn out to be one, the agent that owns most of it gets all of it, and the others'
 rights in it are withdrawn. A host is handed out only when it has a group. The pieces of a split
 host, alone in its group, may have several owners (`host_shares`).
@@ -14,15 +15,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from manager.assignment.groups import AddressGroups
+from manager.assignment.shared_addresses import clock
 from manager.db.engine import Database, Transaction
-from manager.db.hosts import addresses
+from manager.db.hosts import address_rules, addresses
 from manager.db.hosts.addresses import MANAGER
+from manager.operations.hosts.address_rules import classify, shared_among
 from manager.operations.hosts.host_shares import end_where_crowded
 from manager.operations.ownership.group_owners import enforce_one_owner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.naming import HostFailure
+from shared.naming.registrable_domain import registrable_domain
 
 __all__ = [
     "Resolution",
@@ -95,7 +99,7 @@ def record_resolutions(
             why = {"why": one.problem or "", "failure": one.failure.value}
             rows.append({**row, "at_ms": None, **why})
         addresses.set_resolution(tx, rows)
-        record_addresses(tx, MANAGER, found, now_ms)
+        record_addresses(tx, MANAGER, found, now_ms, policy)
 
 
 def _row(
@@ -113,7 +117,11 @@ def _row(
 
 
 def record_addresses(
-    tx: Transaction, source: int, found: Mapping[int, Collection[str]], now_ms: int
+    tx: Transaction,
+    source: int,
+    found: Mapping[int, Collection[str]],
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
 ) -> None:
     """Write down at which addresses a source sees some hosts, and merge groups that share one.
 
@@ -122,13 +130,20 @@ def record_addresses(
     found = {host: seen for host, seen in found.items() if seen}
     if not found:
         return
+    domains = {host: registrable_domain(key) for host, key in addresses.keys_of(tx, found).items()}
+    seen = {address for of_host in found.values() for address in of_host}
+    before = shared_among(tx, seen)
+    at = _groups_at_clocks(tx, found, domains, before)
+    addresses.set_addresses(tx, source, found, domains)
+    shared = classify(tx, seen, now_ms, policy)
+    if shared != before:  # groups were split; the hosts themselves are joined below
+        at = _groups_at_clocks(tx, found, domains, shared, but=found)
     stored = addresses.groups_of(tx, found)
-    at = addresses.groups_at(tx, {address for seen in found.values() for address in seen})
     # A group is named by one of its hosts, so its number can stand for the host.
-    groups = AddressGroups((group, address) for address, group in at.items())
-    for host, seen in found.items():
-        for address in seen:
-            groups.add(host, address)
+    groups = AddressGroups((group, one) for one, group in at.items())
+    for host, of_host in found.items():
+        for address in of_host:
+            groups.add(host, clock(address, domains[host], shared=address in shared))
         group = stored[host]
         if group is not None:
             groups.join(host, group)
@@ -138,8 +153,30 @@ def record_addresses(
         if new is not None and new != old:
             merges[old] = new
     alone = {host: groups.group_of(host) or host for host, group in stored.items() if group is None}
-    addresses.set_addresses(tx, source, found)
     addresses.merge_groups(tx, merges, alone)
     # A host that only joins a group owned nothing yet, but may end the sharing of one there.
     crowded = end_where_crowded(tx, {*merges.values(), *alone.values()}, now_ms)
     enforce_one_owner(tx, {*merges.values(), *crowded}, now_ms)
+
+
+def _groups_at_clocks(
+    tx: Transaction,
+    found: Mapping[int, Collection[str]],
+    domains: Mapping[int, str],
+    shared: frozenset[str],
+    but: Collection[int] = (),
+) -> dict[str, int]:
+    """Return the group at each clock of some hosts, where any source has seen a host there.
+
+    but: hosts that are not asked.
+    """
+    seen = {address for of_host in found.values() for address in of_host}
+    at = addresses.groups_at(tx, seen - shared, but)
+    pairs = {
+        (address, domains[host])
+        for host, of_host in found.items()
+        for address in of_host
+        if address in shared
+    }
+    by_domain = address_rules.groups_at_domains(tx, pairs, but)
+    return at | {clock(one, domain, shared=True): n for (one, domain), n in by_domain.items()}

@@ -12,6 +12,7 @@ from typing import Final
 from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.operations.actor import note, note_alone
+from manager.operations.hosts.crawl_scope import rules_in_force, urls_inside
 from manager.operations.hosts.found_urls import FoundUrl
 from manager.operations.hosts.host_lines import Imported, Tally, batches, store
 from manager.operations.identity.enrolment import AgentIdentity
@@ -41,13 +42,15 @@ def record_found(
 ) -> Recorded:
     """Store what an agent found, any number of hosts and pages.
 
-    What is over the day's limit is left out and noted as an alert, once a day. tally: counts from
-    before. is_gone: returns whether the client no longer waits for the answer; what is stored by
-    then stays, and the rest is left out.
+    What is outside of the scope of the crawl is left out; so is what is over the day's limit, which
+    is noted as an alert, once a day. tally: counts from before. is_gone: returns whether the client
+    no longer waits for the answer; what is stored by then stays, and the rest is left out.
     """
     today = now_ms // DAY_MS
     over_limit = 0
-    for batch in batches(found):
+    with db.read() as tx:
+        rules = rules_in_force(tx)
+    for batch in batches(urls_inside(found, rules)):
         if is_gone():
             break
         with db.write() as tx:

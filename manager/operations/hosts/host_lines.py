@@ -18,9 +18,11 @@ from manager.db.hosts.hosts import NewHost
 from manager.db.hosts.start_pages import NewStartPage
 from manager.db.rounds import rounds
 from manager.db.transaction import chunks
+from manager.operations.hosts.crawl_scope import deciding_rule
 from manager.operations.hosts.found_urls import FoundUrl, parse_found
 from manager.operations.hosts.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
-from shared.errors import PrsmError
+from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
+from shared.errors import ConflictError, PrsmError
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.units import UnitIndex, is_unit
@@ -80,13 +82,26 @@ class Tally:
         )
 
 
-def parsed(lines: Iterable[tuple[int, str, str | None]], tally: Tally) -> Iterable[FoundUrl]:
-    """Yield what lines (number, URL, referer) name; those that name nothing are tallied."""
+def parsed(
+    lines: Iterable[tuple[int, str, str | None]], tally: Tally, rules: ScopeRules = EVERYTHING
+) -> Iterable[FoundUrl]:
+    """Yield what lines (number, URL, referer) name; those that name nothing are tallied.
+
+    rules: of the scope of the crawl; lines outside are tallied, too.
+    """
     for number, text, referer in lines:
         try:
-            yield parse_found(text, referer)
+            found = parse_found(text, referer)
+            _check_scope(found, rules)
+            yield found
         except PrsmError as error:
             tally.refuse(number, error, text)
+
+
+def _check_scope(found: FoundUrl, rules: ScopeRules) -> None:
+    rule = deciding_rule(rules, found)
+    if not rule.includes:
+        raise ConflictError("scope.outside_line", url=found.url, rule=str(rule))
 
 
 def store(

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from manager.db.engine import Database
+from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
-from manager.db.hosts import addresses, directories, host_views, hosts
+from manager.db.hosts import address_rules, addresses, directories, host_views, hosts
 from manager.db.hosts import start_pages as starting
+from manager.db.hosts.address_rules import AddressRule
 from manager.db.hosts.directories import DirectoryRow
 from manager.db.hosts.host_views import COUNTED_MOST, STATES, HostLine, HostWanted
 from manager.db.hosts.hosts import HostRow, UnitRow
@@ -95,7 +96,8 @@ class HostDetail:
     units: those that were merged again too. addresses: (source, address), source 0 is the manager,
     others are agents. group: hosts that share its address, itself too, the first of `group_size`;
     start_pages: the first of `start_page_count`. pins, bans: of this host. permits: until when its
-    owners may fetch, in ms since 1970, by number.
+    owners may fetch, in ms since 1970, by number. address_rules: of its addresses that many sites
+    share, or of which a person decided; the others are one clock each.
     """
 
     host: HostRow
@@ -115,6 +117,7 @@ class HostDetail:
     bans: list[Ban]
     agents: dict[int, str]
     permits: dict[int, int]
+    address_rules: list[AddressRule]
 
 
 def list_hosts(
@@ -239,7 +242,13 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             bans=pins.bans_of_host(tx, host.id),
             agents=agents.names(tx),
             permits={number: row.permit_until_ms for number, row in owning.items()},
+            address_rules=_rules_of(tx, host.id),
         )
+
+
+def _rules_of(tx: Transaction, host_id: int) -> list[AddressRule]:
+    seen = {address for _, address in addresses.addresses_of(tx, host_id)}
+    return sorted(address_rules.of_addresses(tx, seen).values(), key=lambda rule: rule.address)
 
 
 def directories_of_host(db: Database, key: str) -> list[DirectoryRow]:

@@ -15,6 +15,7 @@ from manager.db.rounds import round_units, rounds
 from manager.db.segments import withdrawals
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note, note_alone
+from manager.operations.hosts.crawl_scope import close_outside, rules_in_force
 from manager.operations.hosts.host_lines import Imported, Tally, batches, parsed, store
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.messages import Message
@@ -39,8 +40,10 @@ def import_hosts(
     comments are skipped. A URL that is no host's top is kept as a start page.
     """
     tally = Tally()
+    with db.read() as tx:
+        rules = rules_in_force(tx)
     try:
-        for batch in batches(parsed(_urls(lines), tally)):
+        for batch in batches(parsed(_urls(lines), tally, rules)):
             with db.write() as tx:
                 store(tx, batch, None, len(batch) * 2, policy.start_pages_per_unit, now_ms, tally)
     finally:
@@ -112,7 +115,8 @@ def _exclude(
 def include_host(db: Database, key: str, actor: Actor, now_ms: int) -> None:
     """Include a host again; it is probed and placed like a new one.
 
-    One that is not excluded stays unchanged. Raises NotFoundError, UrlError.
+    One that is outside of the scope of the crawl stays closed by that, and one that is not excluded
+    stays unchanged. Raises NotFoundError, UrlError.
     """
     with db.write() as tx:
         host, unit_ids = _host_and_units(tx, key)
@@ -120,6 +124,7 @@ def include_host(db: Database, key: str, actor: Actor, now_ms: int) -> None:
             return
         hosts.set_excluded(tx, host.id, None, "")
         hosts.set_unit_state(tx, unit_ids, "new" if host.group_id is None else "idle")
+        close_outside(tx, unit_ids, now_ms)
         note(tx, now_ms, actor, "host.include", host.key)
 
 

@@ -22,6 +22,7 @@ from manager.db.ownership import pins
 from manager.db.transaction import chunks
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
+from manager.operations.hosts.crawl_scope import rules_in_force
 from manager.operations.hosts.host_lines import Tally, batches, parsed, store
 from manager.operations.hosts.refused_lines import (
     REFUSALS_KEPT,
@@ -237,6 +238,6 @@ def _add(tx: Transaction, lines: Iterable[ListText], policy: Policy, now_ms: int
         for _, number, text in _sections(lines)
         if text
     )
-    for batch in batches(parsed(urls, tally)):
+    for batch in batches(parsed(urls, tally, rules_in_force(tx))):
         store(tx, batch, None, len(batch), policy.start_pages_per_unit, now_ms, tally)
     return tally.new

@@ -74,6 +74,10 @@ class FileLease:
         for location in self._files.locations() if locations is None else locations:
             found = self._read(location)
             if found is not None and not self._is_ours(found):
+                _log.warning(
+                    "%s: another database has the lease (%s): watched for %.0f s, then taken",
+                    location.shown, found.place, WATCH_S,
+                )  # fmt: skip
                 self._watch(location, found)
                 _log.warning(
                     "%s: took over the lease of %s, which is silent", location.shown, found.place

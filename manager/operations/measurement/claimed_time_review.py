@@ -220,7 +220,7 @@ class ManagerClock:
 def _pauses(row: AgentRow) -> bool:
     """Return whether an agent may rest while it has work: by its hours, its load or its network."""
     capacity = capacity_of(row)
-    return capacity.bytes_per_s > 0 or capacity.strength < NEVER_RESTS * capacity.slots
+    return capacity.bytes_per_s > 0 or capacity.strength < NEVER_RESTS * capacity.connections
 
 
 def _may_be_elsewhere(times: Doubt, fits: Fits) -> bool:

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, tzinfo
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from manager.balancing.work_duration import (
-    DEFAULT_CAPACITY,
-    Capacity,
-    agent_work_ms,
-    elapsed_ms,
-    unit_work_ms,
-)
+from manager.balancing.crawl_work import Work
+from manager.balancing.work_duration import DEFAULT_CAPACITY, Capacity
 from manager.db.fleet.agents import AgentRow
 from shared.day_hours import DAY_NAMES
 from shared.frozen import frozen
@@ -30,7 +25,10 @@ from shared.windows import Window, Windows
 from shared.wire import sync
 from shared.wire.sync_json import read_message
 
-__all__ = ["AgentWork", "Work", "capacity_of"]
+__all__ = ["AgentWork", "agent_works", "capacity_of"]
+
+MOST_MS: Final = 36_500 * 86_400_000.0
+"""A century: what takes longer is never over."""
 
 
 @frozen
@@ -46,37 +44,25 @@ class AgentWork:
     fits: bool
 
 
-@dataclass(frozen=True)
-class Work:
-    """Inputs of work. relative: (agents,). urls, volume_kb, atom: (units,)."""
-
-    capacities: tuple[Capacity, ...]
-    relative: npt.NDArray[np.float64]
-    urls: npt.NDArray[np.float64]
-    volume_kb: npt.NDArray[np.float64]
-    atom: npt.NDArray[np.intp]
-
-    def of_agents(
-        self, costs: npt.NDArray[np.floating], owner: npt.NDArray[np.intp], now_ms: int
-    ) -> list[AgentWork]:
-        """Return the work of each agent. costs: (agents, units) as scaled. owner: (units,)."""
-        found = []
-        for number, agent in enumerate(self.capacities):
-            mine = np.flatnonzero(owner == number)
-            transfer = costs[number, mine].astype(np.float64) * self.relative[number]
-            volume_kb = float(self.volume_kb[mine].sum())
-            work_ms = agent_work_ms(
-                unit_work_ms(transfer, self.urls[mine], agent), self.atom[mine], agent, volume_kb
+def agent_works(
+    work: Work, costs: npt.NDArray[np.floating], owner: npt.NDArray[np.intp]
+) -> list[AgentWork]:
+    """Return the work of each agent. costs: (agents, units) as scaled. owner: (units,)."""
+    found = []
+    hours = work.availability()
+    for number, work_ms in enumerate(work.work_ms(costs, owner).tolist()):
+        volume_kb = float(work.volume_kb[owner == number].sum())
+        end_ms = float(hours[number].end_of(np.array([work_ms]))[0])
+        room_kb = work.capacities[number].room_kb
+        found.append(
+            AgentWork(
+                work_ms / work.capacities[number].calm,
+                end_ms if end_ms <= MOST_MS else None,
+                volume_kb,
+                room_kb is None or volume_kb <= room_kb,
             )
-            found.append(
-                AgentWork(
-                    work_ms,
-                    elapsed_ms(work_ms, agent, now_ms),
-                    volume_kb,
-                    agent.room_kb is None or volume_kb <= agent.room_kb,
-                )
-            )
-        return found
+        )
+    return found
 
 
 def capacity_of(agent: AgentRow) -> Capacity:
@@ -87,9 +73,12 @@ def capacity_of(agent: AgentRow) -> Capacity:
         return DEFAULT_CAPACITY
     free = agent.disk_free_bytes
     return Capacity(
-        slots=said.parallel_hosts,
+        connections=said.parallel_hosts,
         interval_ms=said.interval_s * 1000,
         burst=said.burst,
+        fast_interval_ms=said.fast_interval_s * 1000,
+        fast_bytes_per_ms=said.fast_bytes_per_ms,
+        delay_factor=said.delay_factor,
         bytes_per_s=said.bytes_per_s,
         calm=said.calm,
         room_kb=None if free is None else max(0, free - said.reserve_bytes) / 1000,

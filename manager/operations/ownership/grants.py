@@ -83,7 +83,7 @@ def _grant_work(
 
 def _probe_room(agent: AgentRow, policy: Policy) -> int:
     """Return how many hosts an agent may have for probes: what it holds, no other can probe."""
-    return min(policy.parallel_probes, max(LEAST_PROBES, 2 * capacity_of(agent).slots))
+    return min(policy.parallel_probes, max(LEAST_PROBES, 2 * capacity_of(agent).connections))
 
 
 def _grant_probes(

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from manager.balancing.arrays import NO_OWNER
 from manager.balancing.cost import cost_matrix
+from manager.balancing.crawl_work import Work
 from manager.balancing.problem import Problem
 from manager.balancing.work_duration import relative_capacity, scale_costs
 from manager.db.engine import Transaction
@@ -31,7 +32,7 @@ from manager.db.planning.plan_inputs import PlanUnit
 from manager.distance.minimum_spanning_tree import SpanningTree
 from manager.distance.nearest_agents import nearest_pairs
 from manager.operations.measurement.distance_model import LoadedModel, load_model
-from manager.operations.ownership.agent_capacity import Work, capacity_of
+from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.ownership.pin_rules import EffectivePins, load_standing
 from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of
 from manager.operations.policy import Policy
@@ -81,9 +82,11 @@ def load_all(
     *,
     on_predictions: bool = False,
     keep_crawled: bool = False,
+    start_ms: int = 0,
 ) -> Loaded | None:
     """Load the units in some states; None where there is no agent or no unit.
 
+    start_ms: when the crawl begins, epoch milliseconds; the hours of agents are counted from it.
     on_predictions: agents whose distance is only predicted may have units that others measured.
     keep_crawled: what an agent crawls now stays with it, as rounds may overlap.
     """
@@ -101,6 +104,7 @@ def load_all(
         plan_inputs.last_tree(tx),
         on_predictions=on_predictions,
         crawled=rights.crawled_now(tx) if keep_crawled else {},
+        start_ms=start_ms,
     )
 
 
@@ -135,6 +139,7 @@ def _load(
     *,
     on_predictions: bool = False,
     crawled: Mapping[int, int] = NOTHING,
+    start_ms: int = 0,
 ) -> Loaded | None:
     row_of = {agent.id: row for row, agent in enumerate(agents)}
     plain = {agent.id for agent in agents if agent.is_plain}
@@ -172,7 +177,7 @@ def _load(
     costs = cost_matrix(volume_kb, matrix.ms_per_kb)
     before = np.array([row_of.get(unit.owner or 0, NO_OWNER) for unit in units], dtype=np.intp)
     group = np.array([_atom(unit) for unit in units], dtype=np.intp)
-    work = _work(agents, units, costs.costs, volume_kb, probed_urls, group)
+    work = _work(agents, units, costs.costs, volume_kb, probed_urls, start_ms)
     scale_costs(costs.costs, work.relative)
     unreachable = costs.unreachable
     if not on_predictions:
@@ -190,6 +195,7 @@ def _load(
         ),
         forbidden=_forbidden(agents, units, standing),
         unreachable=unreachable,
+        work=work,
     )
     return Loaded(
         problem,
@@ -245,7 +251,7 @@ def _work(
     costs: npt.NDArray[np.floating],
     volume_kb: npt.NDArray[np.float64],
     probed_urls: npt.NDArray[np.float64],
-    group: npt.NDArray[np.intp],
+    start_ms: int,
 ) -> Work:
     """Return the inputs of the work of agents; uncounted URLs are estimated from the volume."""
     known = volume_kb[~np.isnan(volume_kb)]
@@ -256,7 +262,16 @@ def _work(
     urls = np.where(crawled > 0, crawled, np.maximum(probed_urls, np.ceil(volume * per_kb)))
     capacities = tuple(capacity_of(agent) for agent in agents)
     relative = relative_capacity(capacities, costs, volume)
-    return Work(capacities, relative, urls, volume, group)
+    return Work.of(
+        capacities,
+        costs,
+        urls + 1,  # and a robots.txt
+        volume,
+        np.array([unit.group_id for unit in units], dtype=np.intp),
+        start_ms=start_ms,
+        shared_ms=np.array([unit.shared_interval_ms or 0 for unit in units], dtype=np.float64),
+        relative=relative,
+    )
 
 
 def _allowed(

@@ -22,7 +22,13 @@ from manager.operations.actor import Actor, note
 from manager.operations.ownership.group_owners import enforce_one_owner
 from manager.operations.ownership.reassignment import assign_units, members
 from manager.operations.planning.plan_changes import Change, plan_obstacles, require_fresh
-from manager.operations.planning.plan_facts import PlanFacts, facts_of, plan_of, row_of_facts
+from manager.operations.planning.plan_facts import (
+    PlanFacts,
+    TimeFacts,
+    facts_of,
+    plan_of,
+    row_of_facts,
+)
 from manager.operations.planning.plan_moves import Move, named
 from shared.frozen import frozen
 from shared.messages import Message
@@ -174,7 +180,20 @@ def _turned_round(tx: Transaction, last: PlanHead) -> PlanFacts:
         for agent in facts.agents
     ]
     said = Message("planning.given_back", plan=plan.id, method=plan.method)
-    return PlanFacts(agents_then, facts.tree, (said,), [])
+    return PlanFacts(agents_then, facts.tree, (said,), [], _time_then(facts.time))
+
+
+def _time_then(time: TimeFacts | None) -> TimeFacts | None:
+    """Return what a plan predicted, with before and after exchanged."""
+    if time is None:
+        return None
+    return TimeFacts(
+        end_before_ms=time.end_ms,
+        end_ms=time.end_before_ms,
+        end_bound_ms=time.end_bound_ms,
+        network_before_ms=time.network_ms,
+        network_ms=time.network_before_ms,
+    )
 
 
 @frozen

@@ -19,7 +19,19 @@ from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["PlanFacts", "facts_of", "plan_of", "row_of_facts"]
+__all__ = ["PlanFacts", "TimeFacts", "facts_of", "plan_of", "row_of_facts"]
+
+
+@frozen
+class TimeFacts:
+    """Predicted end of the crawl by the clock from the plan on, None: never; no plan ends before
+    `end_bound_ms`. network: bytes times distance, of the units that have an owner."""
+
+    end_before_ms: int | None
+    end_ms: int | None
+    end_bound_ms: int
+    network_before_ms: float
+    network_ms: float
 
 
 @message_fields
@@ -28,12 +40,14 @@ class PlanFacts:
     """agents: name, cost and units before and after, each. tree: (agent, agent, length).
 
     explanation: how the plan came about. compared: what other methods would give.
+    time: the predicted end; None for plans of versions that did not predict it.
     """
 
     agents: list[dict[str, Any]]
     tree: list[tuple[str, str, float]]
     explanation: tuple[Message, ...]
     compared: list[Compared]
+    time: TimeFacts | None
 
 
 def plan_of(tx: Transaction, plan_id: int) -> PlanRow:
@@ -52,6 +66,7 @@ def facts_of(detail: str) -> PlanFacts:
         [(first, second, length) for first, second, length in given["tree"]],
         tuple(_messages(given["explanation"])),
         [Compared(**{**one, "why": _message(one["why"])}) for one in given.get("compared", ())],
+        None if given.get("time") is None else TimeFacts(**given["time"]),
     )
 
 
@@ -66,6 +81,7 @@ def row_of_facts(facts: PlanFacts) -> str:
                 {**asdict(one), "why": None if one.why is None else one.why.as_json()}
                 for one in facts.compared
             ],
+            "time": None if facts.time is None else asdict(facts.time),
         }
     )
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from manager.balancing.arrays import NO_OWNER
-from manager.balancing.balancers import BALANCERS, Compared, Options
+from manager.balancing.balancers import BALANCERS, Compared, Objective, Options
 from manager.balancing.low_churn import Churn
-from manager.balancing.plan import Plan
+from manager.balancing.plan import Plan, PlanTime
 from manager.db.engine import Database
 from manager.db.planning import plans
 from manager.db.planning.plans import PlanHead, PlanRow
@@ -21,11 +21,17 @@ from manager.errors import ConflictError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.measurement.agent_verdicts import watch_agents
-from manager.operations.ownership.agent_capacity import AgentWork
+from manager.operations.ownership.agent_capacity import AgentWork, agent_works
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning import plan_moves
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
-from manager.operations.planning.plan_facts import PlanFacts, facts_of, plan_of, row_of_facts
+from manager.operations.planning.plan_facts import (
+    PlanFacts,
+    TimeFacts,
+    facts_of,
+    plan_of,
+    row_of_facts,
+)
 from manager.operations.planning.plan_moves import Move
 from manager.operations.planning.planners import InProcessPlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -41,6 +47,7 @@ __all__ = [
     "list_plans",
     "make_plan",
     "plan_detail",
+    "plan_options",
     "rows_of_plan",
 ]
 
@@ -73,6 +80,7 @@ def make_plan(
     *,
     seed: int = 0,
     moves: float | None = None,
+    objective: Objective | None = None,
     policy: Policy = DEFAULT_POLICY,
     planner: Planner = HERE,
     compare: bool = False,
@@ -80,8 +88,8 @@ def make_plan(
     """Make a plan from what is known now and keep it; return its number. Nothing moves yet.
 
     moves: share of the placed units that it may move, as `default` keeps to it; None: the
-    policy's. compare: also try the other methods, within `policy.plan_comparison_s`, and keep what
-    they would give.
+    policy's. objective: of `default`; None: the policy's. compare: also try the other methods,
+    within `policy.plan_comparison_s`, and keep what they would give.
 
     Raises ConflictError where there is nothing to plan, BalancingError for an unknown method,
     FormatError for another share.
@@ -92,12 +100,12 @@ def make_plan(
         current = rounds.open_round(tx)
         # What is found during a round is placed by the tick, when it was probed.
         states = ["placed", "probing"] if current is not None else ["placed", "idle"]
-        loaded = load_all(tx, members(tx), states, policy, on_predictions=method == DEAL)
+        loaded = load_all(
+            tx, members(tx), states, policy, on_predictions=method == DEAL, start_ms=now_ms
+        )
     if loaded is None:
         raise ConflictError("planning.nothing_to_plan")
-    options = Options(
-        seed=seed, churn=Churn(most_moves=policy.plan_moves if moves is None else moves)
-    )
+    options = plan_options(policy, seed=seed, moves=moves, objective=objective)
     plan = planner(method, loaded.problem, options)
     others = [name for name in BALANCERS if name != method] if compare else []
     compared = planner.compare(others, loaded.problem, options, policy.plan_comparison_s)
@@ -107,6 +115,23 @@ def make_plan(
         plan_id = plans.add(tx, *rows)
         note(tx, now_ms, actor, "plan.create", str(plan_id), method=method, moves=len(plan.moves))
     return plan_id
+
+
+def plan_options(
+    policy: Policy,
+    *,
+    seed: int = 0,
+    moves: float | None = None,
+    objective: Objective | None = None,
+) -> Options:
+    """Return the options of a plan; what is None is the policy's."""
+    return Options(
+        seed=seed,
+        churn=Churn(
+            most_moves=policy.plan_moves if moves is None else moves, error=policy.plan_error
+        ),
+        objective=objective or ("transfer" if policy.plan_by_transfer else "end"),
+    )
 
 
 def check_moves(moves: float | None) -> None:
@@ -131,8 +156,8 @@ def rows_of_plan(
         for owner in (plan.before, plan.after)
     ]
     problem = loaded.problem
-    works = loaded.work.of_agents(problem.costs, plan.after, now_ms)
-    works_before = loaded.work.of_agents(problem.costs, plan.before, now_ms)
+    works = agent_works(loaded.work, problem.costs, plan.after)
+    works_before = agent_works(loaded.work, problem.costs, plan.before)
     facts = PlanFacts(
         agents=[
             {
@@ -157,6 +182,7 @@ def rows_of_plan(
         ],
         explanation=(*plan.explanation, *loaded.remarks, *_too_full(plan.names, works)),
         compared=list(compared),
+        time=None if plan.time is None else _time_of(plan.time),
     )
     return (
         {
@@ -182,6 +208,17 @@ def rows_of_plan(
             }
             for move in plan.moves
         ],
+    )
+
+
+def _time_of(time: PlanTime) -> TimeFacts:
+    end_before, end_after = time.end_before_ms, time.end_after_ms
+    return TimeFacts(
+        end_before_ms=round(end_before) if end_before < float("inf") else None,
+        end_ms=round(end_after) if end_after < float("inf") else None,
+        end_bound_ms=round(time.bound_ms),
+        network_before_ms=round(time.network_before_ms, 3),
+        network_ms=round(time.network_after_ms, 3),
     )
 
 

@@ -41,7 +41,10 @@ def verify_predictions(
     if not current.probe or current.verified_ms is not None or current.method == DEAL:
         return False
     with db.read() as tx:
-        loaded = load_all(tx, members(tx), STATES, policy, on_predictions=True, keep_crawled=True)
+        loaded = load_all(
+            tx, members(tx), STATES, policy,
+            on_predictions=True, keep_crawled=True, start_ms=now(),
+        )  # fmt: skip
     pairs: list[tuple[int, int]] = []
     if loaded is not None and loaded.predicted.any():
         pairs = _wanted(loaded, draft_of(loaded))

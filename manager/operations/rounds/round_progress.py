@@ -6,9 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
-from manager.balancing.balancers import Options
 from manager.balancing.errors import BalancingError
-from manager.balancing.low_churn import Churn
 from manager.balancing.plan import Plan
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -27,7 +25,7 @@ from manager.operations.ownership.reassignment import members
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
 from manager.operations.planning.plan_application import apply_moves
 from manager.operations.planning.planners import Solver
-from manager.operations.planning.plans import rows_of_plan
+from manager.operations.planning.plans import plan_options, rows_of_plan
 from manager.operations.policy import Policy
 from manager.operations.rounds.prediction_checks import verify_predictions
 from shared.messages import Message
@@ -78,6 +76,7 @@ def begin_crawl(
             policy,
             on_predictions=current.method == DEAL,
             keep_crawled=True,
+            start_ms=made_ms,
         )
     if loaded is None:
         return False
@@ -106,8 +105,7 @@ def begin_crawl(
 
 def _plan_of(current: RoundRow, loaded: Loaded, policy: Policy, planner: Solver) -> Plan:
     """Return the plan of the round's method; of the default one where that refuses, as `lp` may."""
-    moves = policy.plan_moves if current.plan_moves is None else current.plan_moves
-    options = Options(seed=current.seed, churn=Churn(most_moves=moves))
+    options = plan_options(policy, seed=current.seed, moves=current.plan_moves)
     try:
         return planner(current.method, loaded.problem, options)
     except BalancingError as error:

@@ -19,6 +19,8 @@ from manager.db.rounds import round_units, rounds
 from manager.operations.fleet.expiry import expire_permits, follow_clock, give_up_probes
 from manager.operations.fleet.give_back import give_back
 from manager.operations.fleet.takeover import take_over
+from manager.operations.hosts.address_rules import update_shared_addresses
+from manager.operations.hosts.crawl_scope import apply_scope
 from manager.operations.hosts.host_shares import end_backoffs, share_out
 from manager.operations.hosts.new_hosts import order_probes, place_probed
 from manager.operations.measurement.agent_verdicts import watch_agents
@@ -51,11 +53,13 @@ class TickOutcome:
     probes_blocked: int
     rounds_scheduled: int
     collections_ordered: int
+    units_rescoped: int
     units_joined: int
     units_placed: int
     crawl_began: bool
     backoffs_over: int
     hosts_shared_out: int
+    shared_addresses_changed: int
     rights_given: int
     lists_changed: int
     round_finished: bool
@@ -89,11 +93,13 @@ def tick(
         probes_blocked=drop_blocked_probes(db),
         rounds_scheduled=start_scheduled(db, now_ms, policy),
         collections_ordered=start_collections(db, now_ms),
+        units_rescoped=apply_scope(db, now_ms),
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
         backoffs_over=end_backoffs(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
+        shared_addresses_changed=update_shared_addresses(db, now_ms, policy),
         rights_given=_give_rights(db, now_ms, policy),
         lists_changed=_raise_generations(db),
         round_finished=finish_round(db, now_ms, policy),

@@ -179,6 +179,17 @@ class PolicySettings:
         "what share of the placed units a plan of the default method may move; a unit is fetched "
         "whole by its new agent; a tenth keeps the makespan within 4% of the bound",
     )
+    plan_by_transfer: bool = setting(
+        False,
+        "yes/no",
+        "whether the default method makes the greatest transfer cost of an agent small, as in the "
+        "original paper, and not the time until the whole crawl has ended",
+    )
+    plan_error: float = setting(
+        0.15,
+        Range("share", 0, 1),
+        "by what share predicted ends may be wrong; a plan moves no unit that gains less",
+    )
     max_address_age_s: float = setting(
         7.0 * DAY_S,
         Range("s", 60, 3650 * DAY_S),
@@ -199,6 +210,25 @@ class PolicySettings:
         Range("s", 0, DAY_S),
         "pause between two requests to a split host, whoever sends them; as an agent keeps it "
         "alone",
+    )
+    shared_address_domains: int = setting(
+        20,
+        Range("domains", 1, 10**6),
+        "most registrable domains of an address that counts as one server; with more it is shared, "
+        "and its sites are asked independently within a rate for the whole address; ten blogs on a "
+        "small server stay one",
+    )
+    shared_least_interval_s: float = setting(
+        0.2,
+        Range("s", 0.001, DAY_S),
+        "shortest pause between two requests to a shared address, however many domains it has; "
+        "else it is the agents' interval divided by the square root of the domains",
+    )
+    shared_networks: tuple[str, ...] = setting(
+        (),
+        "networks",
+        "address ranges that many sites share, beside those of the list of CDNs in the program; "
+        '["203.0.113.0/24"]',
     )
     tick_batch_rows: int = setting(
         5_000,

@@ -46,7 +46,7 @@ def test_what_was_kept_is_there_again(tmp_path: Path, name: str) -> None:
         assert [host["key"] for host in hosts] == ["http://www.example.jp:80/"]
         assert "a.example.202611211000" in prsm(new, "reports")
         assert "already accepted" in agent.post("servlets/submitlog", content=LOG).text
-        assert prsm(new, "check") == "all is as it should be\n"
+        assert prsm(new, "check") == "no problem found\n"
         assert "no unit is assigned until" in prsm(new, "status")
         assert "manager.restore" in prsm(new, "audit", "--alerts")
     assert "probe_pages = 7" in (new / "prsm.toml").read_text()
@@ -75,7 +75,7 @@ def test_from_one_kind_of_database_to_the_other(
         with running_manager(grown):
             prsm(grown, "hosts", "import", "-", "--no-wait", stdin="more.example.jp\n")
             prsm(grown, "backup", str(tmp_path / "two.tar"))
-            assert prsm(grown, "check") == "all is as it should be\n"
+            assert prsm(grown, "check") == "no problem found\n"
     finally:
         postgres_server.run_sql("DROP DATABASE grown WITH (FORCE)")
     back, plain = tmp_path / "back", tmp_path / "plain.toml"

@@ -81,7 +81,7 @@ def test_a_killed_leader_is_replaced(tmp_path: Path, postgres_server: PostgresSe
             killed.start()
             pids[killed.process.pid] = killed
             assert leader(killed) == (epoch + 1, other.process.pid)
-        assert prsm(other.data, "check") == "all is as it should be\n"
+        assert prsm(other.data, "check") == "no problem found\n"
 
 
 def test_a_leader_that_ends_makes_room(tmp_path: Path, postgres_server: PostgresServer) -> None:
@@ -110,7 +110,7 @@ def test_a_stopped_leader_wakes_as_a_follower(
         assert leader(one) == (2, two.process.pid)
         wait_for_ticks(one)
         assert leader(one) == (2, two.process.pid)
-        assert prsm(one.data, "check") == "all is as it should be\n"
+        assert prsm(one.data, "check") == "no problem found\n"
 
 
 def test_an_outage_of_the_database_passes(tmp_path: Path, postgres_server: PostgresServer) -> None:

@@ -130,7 +130,7 @@ def test_a_round_with_a_shell_script(
     assert detail["round"]["makespan_agent"] == NAME
     verdict = web.judge(interval_ms=INTERVAL_S * 1000)
     assert verdict.ok, verdict
-    assert prsm(manager.data, "check") == "all is as it should be\n"
+    assert prsm(manager.data, "check") == "no problem found\n"
     assert not list((agent.state / "outbox").iterdir())
     assert not list((agent.state / "refused").iterdir())
 

@@ -36,7 +36,7 @@ def test_it_serves_two_listeners_and_stops(tmp_path: Path) -> None:
         assert data.stat().st_mode & 0o077 == 0
         with manager.client() as client:
             assert client.get("api/v1/agents").status_code == 401
-        assert prsm_program(data, "check") == "all is as it should be\n"
+        assert prsm_program(data, "check") == "no problem found\n"
         assert manager.stop() == 0
         assert not (data / "prsm.sock").exists()
         assert "no manager serves" in prsm_program(data, "check", code=3)
@@ -115,7 +115,7 @@ def test_it_comes_up_again_after_a_kill(tmp_path: Path) -> None:
             manager.start()
             assert list((data / "spool").iterdir()) == []
             assert list((data / "lists").iterdir()) == []
-            assert prsm(data, "check") == "all is as it should be\n"
+            assert prsm(data, "check") == "no problem found\n"
         with manager.client(headers=agent.headers) as again:
             repeat = again.post("servlets/submitlog", content=taken)
             assert "already accepted" in repeat.text

@@ -324,7 +324,9 @@ def test_a_copy_is_refused_while_the_first_lives(data: Path, tmp_path: Path) -> 
     start(copy, f"database.files_folder={data}")  # given back
 
 
-def test_a_silent_copy_is_taken_over(data: Path, tmp_path: Path) -> None:
+def test_a_silent_copy_is_taken_over(
+    data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A manager that was killed holds nobody up for long, and finds out when it lives after all."""
     copy = tmp_path / "copy"
     copy.mkdir()
@@ -334,6 +336,7 @@ def test_a_silent_copy_is_taken_over(data: Path, tmp_path: Path) -> None:
         patched.setattr("time.sleep", waited.append)
         with running(copy, f"database.files_folder={data}"):
             assert sum(waited) >= 30
+            assert "watched for 40 s, then taken" in caplog.text
             first.manager.lease.renew()
             first.manager.lease.renew()
             with pytest.raises(InstallationError, match="stop that one first"):

@@ -269,7 +269,7 @@ def test_what_happened_is_shown(prsm: Prsm, manager: Running) -> None:
     (report,) = json.loads(prsm("reports", "--json").stdout)
     assert json.loads(prsm("reports", "--json", "--before", str(report["id"])).stdout) == []
     assert "a.example.202611211000" in prsm("reports").stdout
-    assert "as it should be" in prsm("check").stdout
+    assert "no problem found" in prsm("check").stdout
     assert json.loads(prsm("check", "--json").stdout) == {"findings": []}
     manager.files("logs")[0].unlink()
     assert "rows are gone" in prsm("check", code=1).stderr

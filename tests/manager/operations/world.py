@@ -10,12 +10,14 @@ two agents at once is what two real ones would believe.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, field, replace
 
 from manager.assignment.refetch_rules import DrawnPage, Refetched
 from manager.db.engine import Database
+from manager.db.hosts import address_rules
 from manager.distance.line_sums import COUNTS, UnitSum
 from manager.errors import PrsmError
 from manager.operations.actor import Actor
@@ -34,6 +36,7 @@ from shared.wire.sync import (
     HeldPermit,
     HostAddresses,
     HostRest,
+    SharedAddress,
     SyncAnswer,
     SyncRequest,
 )
@@ -88,6 +91,7 @@ class FakeAgent:
     unit_rounds: bool = False  # whether a list may name a round of each unit
     refetches: bool = False  # whether it fetches pages again, and its own are drawn
     sees_bytes: int = 9_000  # of every page; a liar says what it likes
+    shared_held: int | None = 0  # change of address rules in force; None: an agent before them
     # On disk.
     sequence: int = 0
     held: int = 0
@@ -99,6 +103,7 @@ class FakeAgent:
     drawn: list[DrawnPage] = field(default_factory=list)
     again: list[Refetched] = field(default_factory=list)
     outbox: list[LogSummary] = field(default_factory=list)
+    shared: dict[str, SharedAddress] = field(default_factory=dict)
     reports: int = 0
     requests: int = 0
     # In memory.
@@ -134,6 +139,15 @@ class FakeAgent:
         self.listed, self.done, self.claims = {}, set(), {}
         self.unanswered, self.lines, self.outbox = [], [], []
         self.drawn, self.again = [], []
+        self.shared = {}
+        self.shared_held = None if self.shared_held is None else 0
+
+    def rate_at(self, address: str) -> float:
+        """Return how fast it may fetch from an address: 1 is one request in its interval."""
+        told = self.shared.get(address)
+        if told is None:
+            return 1.0 if self.shared_held is not None else 2.0  # one before asks fast hosts faster
+        return math.sqrt(told.domains) / told.shares
 
 
 def changed_something(outcome: TickOutcome) -> bool:
@@ -248,6 +262,7 @@ class World:
             ),
             refetches=agent.refetches,
             unit_rounds=agent.unit_rounds,
+            shared_held=agent.shared_held,
             reports_waiting=(
                 int(bool(agent.lines or agent.again or agent.outbox))
                 if reports_waiting is None
@@ -271,6 +286,14 @@ class World:
         """Let an agent act on an answer to a request that it sent then."""
         agent = self.agents[name]
         agent.unanswered = agent.unanswered[told:]
+        if answer.shared_number is not None:
+            if answer.shared_from == 0:
+                agent.shared = {}
+            for one in answer.shared:
+                agent.shared.pop(one.address, None)
+                if one.domains:
+                    agent.shared[one.address] = one
+            agent.shared_held = answer.shared_number
         if answer.permit is None:
             agent.permit_until_ms = 0
             return
@@ -424,7 +447,8 @@ class World:
     def check_exclusive(self) -> None:
         """Refuse two agents that both believe they may fetch a unit, or an address.
 
-        Of a split host so many may fetch at once as each of them was told.
+        Of a split host so many may fetch at once as each of them was told. At an address that many
+        sites share the rates of all agents add up to no more than its own.
         """
         of_unit: dict[str, str] = {}
         of_address: dict[str, dict[str, int]] = {}
@@ -436,7 +460,16 @@ class World:
                 for address in self.address.get(host, ()):
                     shares = of_address.setdefault(address, {})
                     shares[name] = min(shares.get(name, 99), max(1, work.share))
+        with self.db.read() as tx:
+            rules = address_rules.of_addresses(tx, of_address)
         for address, shares in of_address.items():
+            rule = rules.get(address)
+            if len(shares) > 1 and rule is not None and rule.rule != "single":
+                told = [self.agents[name].shared.get(address) for name in shares]
+                domains = max(rule.domains, *(one.domains for one in told if one), 1)
+                rate = sum(self.agents[name].rate_at(address) for name in shares)
+                assert rate <= math.sqrt(domains) + 1e-9, f"{shares} at {address}: {rate}, {rule}"
+                continue
             least = min(shares.values())
             assert len(shares) <= least, f"{shares} may fetch from {address} at once"
 

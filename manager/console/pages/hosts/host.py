@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Final
 
 from starlette.responses import Response
@@ -31,6 +32,7 @@ from manager.console.requests.visit import Visit, link
 from manager.db.hosts.hosts import HostRow
 from manager.operations.archive.archive_figures import segments_with_host
 from manager.operations.fleet.agents import named_agents
+from manager.operations.hosts.address_decisions import decide_address
 from manager.operations.hosts.bans import ban_host, lift_ban
 from manager.operations.hosts.host_views import DIRECTORIES_MOST, HostDetail, host_detail
 from manager.operations.hosts.hosts import exclude_host, include_host
@@ -87,6 +89,8 @@ def show(visit: Visit) -> Response:
         },
         directories_most=DIRECTORIES_MOST,
         addresses=_by_address(detail),
+        rule_of=partial(_rule_text, detail),
+        decisions=partial(_decisions, detail),
         fleet=fleet,
         unable=_unable(detail.host, fleet),
         unsplit=_unsplit(visit, detail.host, is_split=is_split),
@@ -139,6 +143,9 @@ def _no_owner_reason(visit: Visit, detail: HostDetail) -> str:
     """Return why no agent may fetch a host now."""
     if detail.host.excluded_ms:
         return _("no agent: the host is excluded")
+    outside = next((unit.scope_rule for unit in detail.units if unit.scope_rule), "")
+    if outside:
+        return _("no agent: outside of the scope, by the rule %(rule)s", rule=outside)
     current = current_round(visit.db)
     if current is None:
         return _("no agent: no round is running")
@@ -162,6 +169,52 @@ def _by_address(detail: HostDetail) -> Sequence[tuple[str, list[str]]]:
     for source, address in detail.addresses:
         seen[address].append(agent_name(detail, source) if source else _("the manager"))
     return sorted(seen.items())
+
+
+def _rule_text(detail: HostDetail, address: str) -> str:
+    """Return how politeness counts at an address of a host, and why."""
+    rules = {rule.address: rule for rule in detail.address_rules}
+    rule = rules.get(address)
+    if rule is None:
+        return _("One clock: few registrable domains.")
+    reason = {
+        "few": _("few registrable domains"),
+        "domains": _("%(count)s registrable domains", count=rule.domains),
+        "published": _("in the ranges of a CDN"),
+        "person": _("decided by %(who)s", who=rule.decided_by),
+    }.get(rule.reason, rule.reason)
+    if rule.rule == "single":
+        return _("One clock: %(reason)s.", reason=reason)
+    if rule.rule == "merging":
+        return _("Becomes one clock when one agent is left there: %(reason)s.", reason=reason)
+    return _(
+        "Shared by many sites: %(reason)s. Rate divided among agents: %(count)s.",
+        reason=reason,
+        count=rule.shares,
+    )
+
+
+def _decisions(detail: HostDetail, address: str) -> list[tuple[str, str]]:
+    """Return the decisions about an address that would change something, with their buttons."""
+    rule = {rule.address: rule for rule in detail.address_rules}.get(address)
+    found = []
+    if rule is None or rule.rule != "shared":
+        found.append(("shared", _("Share the address")))
+    if rule is not None and rule.rule == "shared":
+        found.append(("single", _("Treat as one server")))
+    if rule is not None and rule.decided:
+        found.append(("auto", _("Decide by domains")))
+    return found
+
+
+def decide(visit: Visit) -> Response:
+    """Decide how politeness counts at an address of a host."""
+    form = visit.form
+    key, address = form.get("host", ""), form.get("address", "")
+    decision = form.get("decision", "")
+    decide_address(visit.db, address, decision, visit.actor, visit.now_ms)
+    done = _("The rule of %(address)s is decided.", address=address)
+    return visit.go(link("host", host=key), done=done)
 
 
 def exclude(visit: Visit) -> Response:
@@ -349,6 +402,7 @@ PAGES: Final = (
     Page("POST", "/host/exclude", "operator", exclude, form="/host?host={host}"),
     Page("POST", "/host/include", "operator", include, form="/host?host={host}"),
     Page("POST", "/host/resolve", "operator", resolve, form="/host?host={host}"),
+    Page("POST", "/host/decide-address", "operator", decide, form="/host?host={host}"),
     Page("POST", "/host/move", "operator", move, form="/host?host={unit}"),
     Page("POST", "/host/unpin", "operator", unpin, form="/host?host={unit}"),
     Page("POST", "/host/ban", "operator", ban, form="/host?host={host}"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from agent.modules.limits import Politeness
-from agent.modules.outage import FIRST_PAUSE_S, LONGEST_PAUSE_S, Outage
+from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.outage import ASKED, FIRST_PAUSE_S, LONGEST_PAUSE_S, Outage
 from tests.agent.fakes import Page
 from tests.agent.modules.frontier.sites import A, B, spaced, world_of
 from tests.agent.world import ANY_NAME, World, order
@@ -102,11 +102,13 @@ def test_it_is_asked_less_and_less_often_whether_the_network_is_back() -> None:
     assert pauses[-1] == LONGEST_PAUSE_S
 
 
-def crawling(*names: str, pages: int) -> tuple[World, dict[str, Page]]:
+def crawling(
+    *names: str, pages: int, limits: CrawlLimits = ANY_NAME
+) -> tuple[World, dict[str, Page]]:
     """Return a crawl of hosts at an address each, all of which have answered; and their pages."""
     units = [f"http://{name}.example:80/" for name in names]
     politeness = Politeness(fast_interval_s=20.0, times_last=0)
-    world = world_of(*names, pages=pages, politeness=politeness)
+    world = world_of(*names, pages=pages, politeness=politeness, limits=limits)
     spaced(world, *units)
     web = dict(world.web)
     world.give_list([order(unit) for unit in units])
@@ -149,6 +151,22 @@ def test_an_outage_asks_a_few_and_forgets_no_strikes() -> None:
     world.run()
     assert {unit.reason for unit in world.reports.units} == {"complete"}
     assert set(world.ledger.captures) == set(web)
+
+
+def test_an_outage_loads_only_the_addresses_that_it_asks() -> None:
+    """All are ready and unloaded; those that are asked are chosen by the heads of the records."""
+    world, _ = crawling(*NAMES, pages=9, limits=replace(ANY_NAME, addresses_in_memory=0))
+    registry = world.crawl._frontiers[0]._registry
+    for _ in range(2):
+        world.tick(1.0)
+    assert (len(registry.addresses), registry.unloaded.addresses) == (0, len(NAMES))
+    for number in range(1, len(NAMES) + 1):
+        registry.outage.failed(f"192.0.2.{number}", world.clock.now_s)
+    before = len(world.started)
+    for _ in range(30):
+        world.tick(1.0)
+    assert len(world.started) - before == ASKED
+    assert (len(registry.addresses), registry.unloaded.addresses) == (ASKED, len(NAMES) - ASKED)
 
 
 def test_a_lone_host_that_falls_silent_may_be_our_outage() -> None:

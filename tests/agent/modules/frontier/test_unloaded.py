@@ -7,7 +7,7 @@ from array import array
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.modules.frontier.unloaded import Unloaded, key_of
+from agent.modules.frontier.unloaded import Head, Unloaded, key_of
 
 Step = tuple[str, int, int, int]
 STEPS = st.tuples(
@@ -94,14 +94,15 @@ def test_addresses_between_two_turns_are_records() -> None:
     unloaded = Unloaded()
     unloaded.enter(3, "192.0.2.1", 10.0, 0.0)
     key = key_of("192.0.2.2")
-    unloaded.keep(key, [1, 5], (20.0, 7.0), b"record", is_idle=True)
+    head = Head(20.0, 7.0, 3, "192.0.2.2")
+    unloaded.keep(key, [1, 5], head, b"record", is_idle=True)
     assert (unloaded.jobs, unloaded.addresses) == (3, 2)
     assert unloaded.next_number() == 3, "a record waits for no first turn"
     assert [unloaded.is_fresh(one) for one in (1, 3, 5)] == [False, True, False]
     assert unloaded.is_at(5, "192.0.2.2")
     assert unloaded.any_at("192.0.2.2")
     assert unloaded.key(1) == key
-    assert unloaded.due(key) == (20.0, 7.0)
+    assert unloaded.head(key) == head
     record = unloaded.record(key)
     assert record is not None
     assert bytes(record) == b"record"
@@ -109,5 +110,5 @@ def test_addresses_between_two_turns_are_records() -> None:
     unloaded.drop_record(key)
     assert unloaded.leave(1)
     assert unloaded.leave(5)
-    assert (unloaded.has(key), unloaded.is_idle(key), unloaded.due(key)) == (False, False, None)
+    assert (unloaded.has(key), unloaded.is_idle(key), unloaded.head(key)) == (False, False, None)
     assert unloaded.jobs == 1

@@ -40,11 +40,11 @@ def test_what_an_agent_says_is_kept(database: Database) -> None:
     tell(world, "a", NIGHT, free=5_000_000_000)
     tell(world, "a", None, free=5_000_000_000)
     said = capacity_of(agent_detail(database, "a", world.now_ms).view.row)
-    assert (said.slots, said.interval_ms, said.burst) == (50, 20_000, 1)
+    assert (said.connections, said.interval_ms, said.burst) == (50, 20_000, 1)
     assert said.hours.open_share() == 0.25
     assert said.room_kb == 5_000_000
     silent = capacity_of(agent_detail(database, "b", world.now_ms).view.row)
-    assert (silent.slots, silent.hours.open_share(), silent.room_kb) == (200, 1, None)
+    assert (silent.connections, silent.hours.open_share(), silent.room_kb) == (200, 1, None)
 
 
 @pytest.mark.parametrize("zone", ["Nowhere/Land", "../../etc/passwd", "", "/", "\x00"])
@@ -73,8 +73,9 @@ def test_a_plan_gives_by_capacity_and_says_how_long_it_takes(database: Database)
     assert agents["day"]["capacity"] == 1
     assert agents["night"]["units_after"] == 2
     assert agents["day"]["units_after"] == 32
-    # 100 pages at 20 s and 200 ms of transfer: no agent ends before its longest host.
-    assert agents["day"]["work_ms"] == 100 * 20_000 + 200
+    # A rest of 20 s, then robots.txt and 100 pages of a fast host, 10 s apart, and 200 ms of
+    # transfer: no agent ends before its longest host.
+    assert agents["day"]["work_ms"] == 20_000 + 100 * 10_000 + 200
     assert agents["day"]["elapsed_ms"] == agents["day"]["work_ms"]
     assert agents["night"]["work_ms"] == agents["day"]["work_ms"]
     assert agents["night"]["elapsed_ms"] >= agents["night"]["work_ms"]

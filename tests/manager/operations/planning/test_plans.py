@@ -50,11 +50,34 @@ def test_a_plan_goes_by_the_share_of_moves_that_was_asked_for(database: Database
     """Its explanation says so where it had to go beyond; what is no share is refused."""
     world = measured(database)
     for share, said in ((0.0, "more than 0%"), (0.25, "more than 25%"), (None, "more than 10%")):
-        plan_id = make_plan(database, "default", ADMIN, world.now_ms, moves=share)
+        plan_id = make_plan(
+            database, "default", ADMIN, world.now_ms, moves=share, objective="transfer"
+        )
         assert said in " ".join(map(str, plan_detail(database, plan_id).explanation))
     for share in (-0.1, 1.1):
         with pytest.raises(FormatError, match="must be 0 to 1"):
             make_plan(database, "default", ADMIN, world.now_ms, moves=share)
+
+
+def test_a_plan_of_the_end_moves_no_more_than_was_asked_for(database: Database) -> None:
+    """Nothing, a quarter or all, where fewer bytes go a long way; it shows the end before and
+    after, and a transfer plan shows both figures too."""
+    world = measured(database)
+    costs = []
+    for share in (0.0, 0.25, 1.0):
+        detail = plan_detail(
+            database, make_plan(database, "default", ADMIN, world.now_ms, moves=share)
+        )
+        assert detail.plan.moves <= share * len(HOSTS)
+        assert detail.time is not None
+        assert detail.time.end_ms is not None
+        assert detail.time.end_ms >= detail.time.end_bound_ms * 0.999
+        costs.append(detail.time.network_ms)
+    assert costs == sorted(costs, reverse=True)
+    assert costs[2] < costs[0]
+    tree = plan_detail(database, make_plan(database, "tree", ADMIN, world.now_ms, compare=True))
+    assert tree.time is not None
+    assert all(one.end_ms is not None for one in tree.compared if one.why is None)
 
 
 def test_a_plan_is_a_preview(database: Database) -> None:

@@ -59,7 +59,7 @@ def detail_of(planned_ms: float, measured_ms: int, pages: int) -> RoundDetail:
         plan_moves=None,
     )  # fmt: skip
     done = {"name": "a", "units": {"finished": 4}, "pages": pages, "bytes": 0}
-    plan = PlanFacts([{"name": "a", "after_ms": planned_ms}], [], (), [])
+    plan = PlanFacts([{"name": "a", "after_ms": planned_ms}], [], (), [], None)
     return RoundDetail(row, {}, {}, [{**done, "measured_ms": measured_ms}], planned_ms, 1.0, plan)
 
 

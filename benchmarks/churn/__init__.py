@@ -1,0 +1,1 @@
+"""Benchmark of a crawl while agents come and go."""

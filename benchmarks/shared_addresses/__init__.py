@@ -1,0 +1,1 @@
+"""Benchmark of addresses that many sites share."""

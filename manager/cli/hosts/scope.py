@@ -1,0 +1,67 @@
+"""`prsm scope`: the rules that say which URLs belong to the crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+import click
+
+from manager.cli import output
+from manager.cli.options import Target, json_answer, pass_target
+
+__all__ = ["scope"]
+
+
+@click.group()
+def scope() -> None:
+    """Scope of the whole crawl: an ordered list of rules, in force from each agent's next sync."""
+
+
+@scope.command()
+@json_answer
+def show(target: Target) -> Iterator[Any]:
+    """Show the rules in force, as `prsm scope set` reads them."""
+    found = target.calls.get("/scope")
+    yield found
+    state = "applied" if found["is_applied"] else "hosts are being opened and closed"
+    output.say(f"# version {found['version']}, {found['outside']} units outside, {state}")
+    if found["text"].strip():
+        output.say(output.printable(found["text"].rstrip("\n")))
+    output.say(output.printable(f"# all else: {found['default']}"))
+
+
+@scope.command("set")
+@click.argument("file", type=click.File(encoding="utf-8"))
+@click.option("--reason", default="", help="For who reads the audit log.")
+@click.option("--preview", is_flag=True, help="Show what would close and open; change nothing.")
+@click.option("--version", type=int, help="Refuse unless this version is in force.")
+@pass_target
+def set_(target: Target, file: TextIO, reason: str, preview: bool, version: int | None) -> None:
+    """Replace all rules by those of FILE (`-`: standard input)."""
+    text = file.read()
+    if preview:
+        found = target.calls.post("/scope/preview", {"text": text})
+        for name in ("closed", "opened"):
+            units, hosts = found[f"{name}_units"], found[f"{name}_hosts"]
+            output.say(f"{name}: {hosts} hosts, {units} units")
+            for one in found[f"{name}_examples"]:
+                output.say(output.printable(f"  {one}"))
+        output.say(output.printable(f"all else: {found['default']}"))
+        return
+    done = target.calls.post("/scope", {"text": text, "reason": reason, "version": version})
+    output.say(f"version {done['version']} is in force; agents receive it with their next sync")
+
+
+@scope.command("try")
+@click.argument("url")
+@json_answer
+def try_(target: Target, url: str) -> Iterator[Any]:
+    """Show which rule decides about a URL or a host."""
+    found = target.calls.get("/scope/try", url=url)
+    yield found
+    side = "inside" if found["is_inside"] else "outside"
+    line = f"line {found['line']}: " if found["line"] else ""
+    output.say(output.printable(f"{found['url']} is {side}, by {line}{found['rule']}"))
+    if not found["is_inside"] and found["is_host_inside"]:
+        output.say("other URLs of its host may be inside, so the host is crawled")
