@@ -98,7 +98,7 @@ def addresses(filled: Filled) -> list[str]:
         "audit?alerts=yes",
         f"audit?subject={agent}", "users", "user?name=hana", "user/password?name=hana",
         "own-password",
-        "new-user", "settings", "fleet-rules",
+        "new-user", "settings", "fleet-rules", "scope",
         "tokens", "robot",
     ]  # fmt: skip
     return [f"/console/{each}" for each in found]

@@ -31,7 +31,7 @@ SPAN_S = 600
 BEGAN_S = FakeClock().now_s
 SOON_S, SHORTEST_S = 2.0, 0.01  # the wheel knows the moment of what is due so soon
 # As of every host: none is among the fastest fifth.
-LIMITS = replace(ANY_NAME, gap_s=math.inf)  # fake time goes on in steps of any length
+LIMITS = replace(ANY_NAME, gap_s=math.inf)  # fake time advances in steps of any length
 POLITENESS = Politeness(fast_interval_s=INTERVAL_S)
 
 

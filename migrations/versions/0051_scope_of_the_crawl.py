@@ -51,6 +51,5 @@ def downgrade() -> None:
         " AND id IN (SELECT host_id FROM units WHERE scope_rule <> '' AND path = '/')"
     )
     op.drop_index("ix_units_outside", "units")
-    with op.batch_alter_table("units") as batch:
-        batch.drop_column("scope_rule")
+    op.drop_column("units", "scope_rule")
     op.drop_table("crawl_scopes")

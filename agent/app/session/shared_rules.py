@@ -2,7 +2,7 @@
 
 Invariant: the number that a sync says is that of rules in force: the file is written before they
 are, so a process that dies in between begins with them. Without the file every address is one
-clock, and the manager tells all rules anew.
+clock, and the manager sends all rules again.
 """
 
 from __future__ import annotations

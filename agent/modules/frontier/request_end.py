@@ -172,7 +172,7 @@ class Endings:
             self._note_asking(asker, ended)
 
     def _rest_whole_address(self, address: AddressQueue, ended: FetchAnswer, *, ours: bool) -> None:
-        """Let a shared address rest longer for what one of its hosts answered."""
+        """Lengthen the rest of a shared address for what one of its hosts answered."""
         registry, gate = self._registry, address.gate
         if address.leaving is not None:
             gate = address.leaving

@@ -56,6 +56,7 @@ def acts_about() -> dict[str, str]:
 @cache
 def _about(_language: str) -> dict[str, str]:
     return {
+        "address.": pgettext("about", "addresses"),
         "agent.": pgettext("about", "agents"),
         "alert.": pgettext("about", "alerts and events"),
         "archive.": pgettext("about", "the archive"),
@@ -78,6 +79,7 @@ def _about(_language: str) -> dict[str, str]:
         "probe.": pgettext("about", "probes"),
         "release.": pgettext("about", "releases of agents"),
         "round.": pgettext("about", "rounds and their schedules"),
+        "scope.": pgettext("about", "the scope of the crawl"),
         "segment.": pgettext("about", "segments"),
         "selection.": pgettext("about", "selections"),
         "server-list.": pgettext("about", "server lists"),

@@ -131,7 +131,7 @@ def _least_ms(policy: Policy) -> int:
 
 
 def _split_groups(tx: Transaction, address: str) -> None:
-    """Make the groups of the hosts at an address anew, from where each host is seen now."""
+    """Renew the groups of the hosts at an address, by where each host is seen now."""
     found = addresses.groups_of(tx, address_rules.hosts_at(tx, [address]))
     members = address_rules.hosts_of_groups(
         tx, {group for group in found.values() if group is not None}

@@ -37,10 +37,11 @@ from shared.host_failures import HostFailure
 
 HOST, URL, REFERER = "http://a.example:80/", "http://a.example/x?y=\udc80", "http://b.example/"
 ADDRESS, OTHER = "192.0.2.1", "2001:db8::1"
+CLOCK = "192.0.2.1 a.example"
 CHAIN = '[["5f3a"],[["seen","1","www.a.example",true,"/",false]]]'
 JOB = Job(7, HOST, "refetch", 3, 50, 1500, ("/x/",), ((URL, REFERER), (HOST, None)), 2)
-DUE = Due(URL, HOST, ADDRESS, 7, 4, 1, REFERER, 2, 3, "crawl", CHAIN, 5)
-RULES_DUE = RulesDue(HOST, ADDRESS, URL, 2, 3, "probe", 12.5, CHAIN, 2)
+DUE = Due(URL, HOST, ADDRESS, 7, 4, 1, REFERER, 2, 3, "crawl", CHAIN, 5, CLOCK)
+RULES_DUE = RulesDue(HOST, ADDRESS, URL, 2, 3, "probe", 12.5, CHAIN, 2, CLOCK)
 CAPTURE = Capture(
     *(REFERER, 1_700_000_000_000, b"GET / HTTP/1.1\r\n\r\n"),
     *(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"<p>\x00", ADDRESS),

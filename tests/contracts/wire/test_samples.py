@@ -83,6 +83,7 @@ def _said(value: Any, before: str = "") -> set[str]:
         "sync_request_before_kinds",
         "sync_request_before_messages",
         "sync_request_before_update_message",
+        "sync_request_before_scope",
         "sync_request_most",
     ],
 )
@@ -93,7 +94,9 @@ def test_a_manager_understands_what_agents_said(folder: Path, name: str) -> None
     assert _of_sample(json.loads(json_of(request)), sample) == sample
 
 
-@pytest.mark.parametrize("name", ["sync_answer_least", "sync_answer_most"])
+@pytest.mark.parametrize(
+    "name", ["sync_answer_least", "sync_answer_before_scope", "sync_answer_most"]
+)
 def test_agents_understand_what_a_manager_said(folder: Path, name: str) -> None:
     """Both readers of an answer, the manager's models and the agent's own, read the same."""
     sample = _sample(folder, name)
