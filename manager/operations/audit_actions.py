@@ -127,6 +127,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "round.skip": (),
     "round.start": (),
     "round.start-crawl": ("round.crawl",),
+    "round.use-predictions": (),
     "round.verify-predictions": ("round.verify",),
     "scope.set": (),
     "segment.accept": (),

@@ -11,9 +11,9 @@ it is done only when all pieces of the host are (`docs/protocol.md`). `#Start=<p
 tab and the referer where there is one, is a start page that would read as a unit on a line of its
 own, because its path ends in `/`.
 
-`#UnitRound=<n>` is the round of a unit where it is another than the list's: rounds may overlap.
-`#Continues=<n>` beside it: a job of that round or a later one goes on in this round, with the queue
-that it has. Only agents that say `unit_rounds` in their syncs are sent these.
+`#UnitRound=<n>` is the round of a unit where it is not the list's: rounds may overlap.
+`#Continues=<n>` beside it: a job of that round or a later one continues in this round, with its
+queue. Only agents that say `unit_rounds` in their syncs are sent these.
 
 `#Only=<path>` makes a unit's line an order to fetch single pages again, so that they can be
 compared with what another agent logged: these pages and nothing else, no link is followed.
@@ -62,7 +62,7 @@ class Order:
     starts: tuple[tuple[str, str | None], ...] = ()  # (path, referer) of start pages in it
     only: tuple[str, ...] = ()  # paths of pages to be fetched again, and nothing else
     round: int | None = None  # None: that of the list
-    continues: int | None = None  # a job of this round or a later one goes on; None: begins anew
+    continues: int | None = None  # a job of this round or a later one continues; None: begins again
 
     @property
     def kind(self) -> OrderKind:

@@ -5,9 +5,9 @@ thread.
 
 A unit that is there in the same round and kind continues as the same job (to fetch pages again: if
 they are the same pages). So does one that was carried over from its job's round into another one,
-unless it is finished already: then it is told as what it was. Jobs that left the list or continue
-under other orders come first, then jobs that begin again, then new ones; a job that continues
-unchanged is not touched.
+unless it is finished already: then it is reported as what it was. Jobs that left the list or
+continue under other orders come first, then jobs that begin again, then new ones; a job that
+continues unchanged is not touched.
 
 Invariant: each slice is whole by itself, and what follows of it is in the ledger with it. So a
 process that ends between two of them has lost nothing: the next one compares the same list with
@@ -95,7 +95,7 @@ class ListChange:
             yield self._slice()
 
     def _with_past(self, before: Job, job: Job, is_finished: bool) -> Job:
-        """Return a job that goes on, with what it fetched in the rounds before."""
+        """Return a job that continues, with what it fetched in the rounds before."""
         if job.round == before.round or is_finished:
             past = before.pages_before, before.bytes_before
             return replace(job, round=before.round, pages_before=past[0], bytes_before=past[1])
@@ -118,7 +118,7 @@ class ListChange:
 def _goes_on(before: Job, job: Job, continues: int | None) -> bool:
     """Return whether a job of the new list equals the present one. A refetch compares its pages.
 
-    continues: the oldest round whose job goes on in another round.
+    continues: the oldest round whose job continues in another round.
     """
     first = job.round if continues is None else continues
     if before.kind != job.kind or not first <= before.round <= job.round:

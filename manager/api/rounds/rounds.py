@@ -12,12 +12,15 @@ from manager.api.rounds.schedules import add_schedule_routes
 from manager.api.routes import Limit, subject_router
 from manager.db.rounds.schedules import RoundSchedule
 from manager.operations.rounds import (
+    predicted_plan,
+    round_forecast,
     round_holders,
     round_list,
     round_report,
     round_schedules,
     rounds,
 )
+from manager.operations.rounds.round_forecast import RoundForecast
 from manager.operations.rounds.round_holders import RoundHolders
 from manager.operations.rounds.round_list import PastRound, RoundFilter, RoundPage, past_rounds
 from manager.operations.rounds.round_report import RoundReport
@@ -81,6 +84,12 @@ class Cancel(BaseModel):
     reason: Annotated[str, Field(max_length=500)] = ""
 
 
+class UsePredictions(BaseModel):
+    """round: none: the one that probes."""
+
+    round: int | None = None
+
+
 class CarryOver(BaseModel):
     """round: none: the oldest that crawls."""
 
@@ -116,6 +125,16 @@ def history(
     return past_rounds(services.db, limit, before)
 
 
+@router.get("/rounds/forecast")
+def start_forecast(
+    services: Services, _: Viewer, probe: bool = True, limit: Limit = 20
+) -> RoundForecast:
+    """Predict a round that would start now: the end of its probes, its end, who calls late."""
+    return round_forecast.forecast_of_start(
+        services.db, services.policy, services.now_ms(), probe=probe, limit=limit
+    )
+
+
 @router.post("/rounds", status_code=201)
 def start_round(services: Services, actor: Operator, asked: NewRound) -> RoundDetail:
     """Start a round."""
@@ -136,7 +155,7 @@ def start_round(services: Services, actor: Operator, asked: NewRound) -> RoundDe
 
 @router.post("/rounds/cancel")
 def cancel_round(services: Services, actor: Operator, asked: Cancel) -> RoundDetail:
-    """Cancel the running round."""
+    """Cancel the running round; without one, the round to come with the work carried into it."""
     number = rounds.cancel_round(
         services.db, actor, services.now_ms(), asked.reason, meant=asked.round
     )
@@ -147,6 +166,15 @@ def cancel_round(services: Services, actor: Operator, asked: Cancel) -> RoundDet
 def carry_over(services: Services, actor: Operator, asked: CarryOver) -> RoundDetail:
     """Carry over what is left of a round into the next one, as at its deadline."""
     number, _ = rounds.carry_over_now(services.db, actor, services.now_ms(), meant=asked.round)
+    return rounds.round_detail(services.db, number)
+
+
+@router.post("/rounds/use-predictions")
+def use_predictions(services: Services, actor: Operator, asked: UsePredictions) -> RoundDetail:
+    """Plan the round that probes now, with predicted distances in place of its open probes."""
+    number, _ = predicted_plan.use_predictions(
+        services.db, actor, services.now_ms(), meant=asked.round
+    )
     return rounds.round_detail(services.db, number)
 
 
@@ -205,6 +233,16 @@ def round_report_of(services: Services, _: Viewer, number: int) -> RoundReport:
 def round_holders_of(services: Services, _: Viewer, number: int, limit: Limit = 20) -> RoundHolders:
     """List what a round waits for: hosts with their agents, those held longest first."""
     return round_holders.holders_of(services.db, number, services.policy, services.now_ms(), limit)
+
+
+@router.get("/rounds/{number:int}/forecast")
+def round_forecast_of(
+    services: Services, _: Viewer, number: int, limit: Limit = 20
+) -> RoundForecast:
+    """Predict the end of a round, and list the agents that it waits for, why and until when."""
+    return round_forecast.forecast_of_round(
+        services.db, number, services.policy, services.now_ms(), limit
+    )
 
 
 @router.get("/rounds/{number:int}")

@@ -18,6 +18,7 @@ from manager.cli.options import (
     paged_options,
     until_share_option,
 )
+from manager.cli.rounds.round_forecasts import forecast, show_forecast, show_warnings
 from manager.cli.rounds.round_schedules import schedule
 from manager.cli.status import code_counts
 from shared.ratios import spoken_change
@@ -46,6 +47,7 @@ def rounds() -> None:
 
 
 rounds.add_command(schedule)
+rounds.add_command(forecast)
 
 
 @rounds.command()
@@ -60,7 +62,8 @@ rounds.add_command(schedule)
 def start(
     target: Target, no_probe: bool, wait: bool, until: str | None, **options: Any
 ) -> Iterator[Any]:
-    """Start a round; one that crawls goes on beside it."""
+    """Start a round; one that crawls continues beside it."""
+    show_warnings(target.calls.get("/rounds/forecast", probe=not no_probe))
     deadline = {"until_ms": moment_ms("--until", until)}
     detail = target.calls.post("/rounds", {**options, **deadline, "probe": not no_probe})
     if wait:
@@ -89,6 +92,12 @@ def list_(target: Target, method: str | None, state: str, **paged: Any) -> Itera
         output.Column("took", "elapsed_ms", output.ms_text),
     )
     output.more(page["total"], paged["offset"] + len(page["rounds"]))
+    carried = page["carried"]
+    if carried is not None:
+        output.say(
+            f"Agents work on {carried['left']} carried units for round {carried['round']}, which "
+            "has not begun. `prsm rounds cancel` stops them."
+        )
 
 
 @rounds.command()
@@ -102,8 +111,12 @@ def show(target: Target, number: int | None, limit: int) -> Iterator[Any]:
     chosen = _given_or_newest(target, number)
     detail = target.calls.get(f"/rounds/{chosen}")
     holders = target.calls.get(f"/rounds/{chosen}/holders", limit=limit)
-    yield {**detail, "holders": holders}
+    predicted = target.calls.get(f"/rounds/{chosen}/forecast", limit=limit)
+    yield {**detail, "holders": holders, "forecast": predicted}
     _show(detail)
+    if detail["round"]["state"] in ("probing", "crawling"):
+        output.say()
+        show_forecast(predicted)
     if holders["total"]:
         output.say(f"\nwaits for {holders['total']}:")
         output.table(
@@ -147,8 +160,18 @@ def history(target: Target, limit: int, before: int | None) -> Iterator[Any]:
 @click.option("--reason", default="", help="Why, for the audit.")
 @json_answer
 def cancel(target: Target, reason: str) -> Iterator[Any]:
-    """Cancel the running round."""
+    """Cancel the running round; without one, the work that was carried over."""
     detail = target.calls.post("/rounds/cancel", {"reason": reason})
+    yield detail
+    _show(detail)
+
+
+@rounds.command("use-predictions")
+@click.argument("number", type=int, required=False)
+@json_answer
+def use_predictions(target: Target, number: int | None) -> Iterator[Any]:
+    """Plan the round that probes now, with predicted distances in place of its open probes."""
+    detail = target.calls.post("/rounds/use-predictions", {"round": number})
     yield detail
     _show(detail)
 
@@ -259,7 +282,10 @@ def _show(detail: dict[str, Any]) -> None:
             ("crawl began", output.time_text(about["crawling_ms"])),
             ("deadline", _deadline(about)),
             ("rest carried over", output.time_text(about["carried_ms"])),
+            ("planned with predictions", output.time_text(about["predicted_ms"])),
             ("finished", output.time_text(about["finished_ms"])),
+            ("expected", output.time_text(about["eta_ms"])),
+            ("error of that", _percent(about["eta_error"])),
             ("reason", about["reason"]),
             ("probes", output.counts_text(detail["orders"])),
             ("units", output.counts_text(detail["units"])),

@@ -54,6 +54,7 @@ __all__ = [
     "units_in_groups",
     "withdraw",
     "withdraw_crawls",
+    "withdraw_probes",
 ]
 
 FINISHED: Final = Message("ownership.finished")
@@ -404,6 +405,13 @@ def crawled_now(tx: Transaction) -> dict[int, int]:
     return dict(
         tx.tuples(query.where(rights.c.kind == "crawl", rights.c.withdrawn_generation.is_(None)))
     )
+
+
+def withdraw_probes(tx: Transaction, number: int, now_ms: int, reason: Message) -> None:
+    """Withdraw the rights to probe for a round."""
+    probed = sa.and_(rights.c.round == number, rights.c.kind == "probe")
+    units = tx.values(sa.select(rights.c.unit_id).where(probed))
+    withdraw(tx, now_ms, reason, unit_ids=units)
 
 
 def withdraw_crawls(tx: Transaction, number: int, now_ms: int, reason: Message) -> None:

@@ -129,7 +129,7 @@ def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: 
 
 
 def fail_blocked(tx: Transaction, number: int, reason: Message) -> int:
-    """Fail orders of a round that wait where a crawl goes on or must come first; return how many.
+    """Fail orders of a round that wait where a crawl runs or must come first; return how many.
 
     That is so in the address group of a unit that is crawled, or that a live round will crawl; and
     for an agent that knows one round at a time and has another one.

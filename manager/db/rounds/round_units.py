@@ -118,7 +118,7 @@ def carry_all(tx: Transaction, number: int, now_ms: int) -> int:
 
 
 def carry_into(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
-    """Enter units into a round in which their agents go on with them."""
+    """Enter units into a round in which their agents continue with them."""
     rows = [{"unit_id": unit, "agent_id": agent} for unit, agent in owners.items()]
     tx.insert_new(unit_rounds, [{"round": number, "state": "granted", **row} for row in rows])
     waiting = unit_rounds.c.round == number, unit_rounds.c.state == "waiting"

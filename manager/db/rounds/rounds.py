@@ -52,6 +52,10 @@ class RoundRow:
     until_ms: int | None = None
     until_share: float | None = None
     carried_ms: int | None = None
+    predicted_ms: int | None = None
+    eta_ms: int | None = None
+    eta_made_ms: int | None = None
+    eta_error: float | None = None
 
 
 _COLUMNS = [rounds.c[name] for name in RoundRow.__dataclass_fields__]

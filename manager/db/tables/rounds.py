@@ -50,6 +50,12 @@ rounds: Final = sa.Table(
     moment("until_ms"),
     sa.Column("until_share", sa.Float()),
     moment("carried_ms"),
+    moment("predicted_ms"),  # a person told it to plan with predictions instead of more probes
+    # Its predicted end and when that was predicted: at its start, and when its crawl began. error:
+    # (end - made) / (predicted - made) - 1, once it is over; NULL: not known.
+    moment("eta_ms"),
+    moment("eta_made_ms"),
+    sa.Column("eta_error", sa.Float()),
     # Its number while the round is open (1 in rounds from before 0.4), else NULL.
     sa.Column("open", Whole, unique=True),
     partial_index("uq_rounds_probing", "state", unique=True, where="state = 'probing'"),
@@ -57,7 +63,7 @@ rounds: Final = sa.Table(
 )
 
 # waiting: its owner has no right yet. granted: is being crawled. failed: not a single page came.
-# carried: the deadline came first, and the unit goes on in the next round.
+# carried: the deadline came first, and the unit continues in the next round.
 unit_rounds: Final = sa.Table(
     "unit_rounds",
     metadata,

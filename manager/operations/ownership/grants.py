@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from manager.balancing.work_duration import Capacity
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import refetch_orders
@@ -21,7 +22,7 @@ from manager.db.rounds.rounds import RoundRow
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.policy import Policy
 
-__all__ = ["grant_waiting", "may_receive"]
+__all__ = ["grant_waiting", "may_receive", "probe_room"]
 
 LEAST_PROBES: Final = 20  # small hosts are done long before the agent calls again
 
@@ -70,7 +71,7 @@ def _grant_work(
 ) -> int:
     probing = rights.count_of(tx, agent.id, "probe")
     if not agent.is_plain:
-        room = _probe_room(agent, policy) - probing
+        room = probe_room(capacity_of(agent), policy) - probing
         probed = _grant_probes(tx, agent, numbers, room, now_ms, policy)
         return probed + _grant_crawls(tx, agent, numbers, now_ms, policy)
     if not rights.count_of(tx, agent.id, "crawl"):
@@ -81,9 +82,9 @@ def _grant_work(
     return 0 if probing else _grant_crawls(tx, agent, numbers, now_ms, policy)
 
 
-def _probe_room(agent: AgentRow, policy: Policy) -> int:
+def probe_room(capacity: Capacity, policy: Policy) -> int:
     """Return how many hosts an agent may have for probes: what it holds, no other can probe."""
-    return min(policy.parallel_probes, max(LEAST_PROBES, 2 * capacity_of(agent).connections))
+    return min(policy.parallel_probes, max(LEAST_PROBES, 2 * capacity.connections))
 
 
 def _grant_probes(

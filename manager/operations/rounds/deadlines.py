@@ -1,10 +1,10 @@
 """Deadlines of rounds: what is left is carried over into the next round.
 
-A deadline is a moment, or a share of the units that are finished. An agent goes on with a unit that
+A deadline is a moment, or a share of the units that are finished. An agent continues a unit that
 is carried over, and keeps its queue: only the round changes for which it fetches. Where no next
 round has begun, that is the one to come. An agent that cannot be told so begins the unit again.
-A round whose rest was carried over ends when the logs of its agents are in, or are not to be waited
-for any more.
+A round whose rest was carried over ends when the logs of its agents are in, or have had the time to
+come.
 
 Invariant: what a round has is complete before it ends: nothing that is fetched after its deadline
 is booked to it, but the requests under way when its agent takes the next list.
@@ -79,7 +79,7 @@ def carry_round(tx: Transaction, row: RoundRow, actor: Actor, now_ms: int) -> in
 
 
 def drop_blocked_probes(db: Database) -> int:
-    """Give up probes of the round that probes where a crawl goes on, so that it waits for none.
+    """Give up probes of the round that probes where a crawl runs, so that it waits for none.
 
     The unit stays with the agent that crawls it, so its distance decides nothing. Returns how many.
     """

@@ -28,6 +28,7 @@ from manager.operations.planning.planners import Solver
 from manager.operations.planning.plans import plan_options, rows_of_plan
 from manager.operations.policy import Policy
 from manager.operations.rounds.prediction_checks import verify_predictions
+from manager.operations.rounds.round_forecast import end_error
 from shared.messages import Message
 
 __all__ = ["begin_crawl", "finish_round", "has_reported"]
@@ -74,7 +75,7 @@ def begin_crawl(
             members(tx),
             ["placed", "probing"],
             policy,
-            on_predictions=current.method == DEAL,
+            on_predictions=current.method == DEAL or current.predicted_ms is not None,
             keep_crawled=True,
             start_ms=made_ms,
         )
@@ -95,7 +96,9 @@ def begin_crawl(
             moved = apply_moves(tx, stored, now_ms)
             start_pages.forget_found(tx, current.number)
             units = round_units.enter_all(tx, current.number)
-            rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)
+            begun = {"state": "crawling", "crawling_ms": now_ms, "plan_id": plan_id}
+            # Its end is predicted again, by the plan.
+            rounds.update(tx, current.number, **begun, eta_ms=None, eta_made_ms=None)
             done: dict[str, Any] = {"plan": plan_id, "moved": moved, "units": units}
             note(tx, now_ms, CLOCK, "round.start-crawl", str(current.number), **done)
     except StalePlanError:
@@ -145,6 +148,7 @@ def _finish(db: Database, number: int, now_ms: int, policy: Policy) -> bool:
             makespan_ms=makespan_ms,
             makespan_agent=agents.names(tx)[longest[0]] if longest is not None else "",
             elapsed_ms=max(0, last_ms - began_ms),
+            eta_error=end_error(again, now_ms),
         )
         note(tx, now_ms, CLOCK, "round.finish", str(again.number), makespan_ms=makespan_ms)
     return True

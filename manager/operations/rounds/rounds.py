@@ -33,6 +33,7 @@ from manager.operations.planning.plans import check_moves, make_plan
 from manager.operations.planning.probe_orders import order_probes_of_round
 from manager.operations.planning.requested_probes import next_round
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.rounds.carried_work import cancel_carried, carried_round
 from manager.operations.rounds.deadlines import carry_round, check_deadline, drop_blocked
 from shared.errors import check_choice
 from shared.frozen import frozen
@@ -179,7 +180,7 @@ def start_in(
 
 
 def _take_carried(tx: Transaction, number: int) -> None:
-    """Make a round the one into which units were carried before it had a number of its own."""
+    """Make a round the one into which units were carried before it had a number itself."""
     announced = rounds.last_announced(tx)
     if announced > rounds.last_number(tx):
         if announced != number:
@@ -192,20 +193,23 @@ def cancel_round(
 ) -> int:
     """End an open round; return its number. Agents stop with their next lists.
 
-    meant: its number when it was decided; None: the newest that is open. Measurements and
-    captures stay. Raises ConflictError where no round is open, or another one.
+    meant: its number when it was decided; None: the newest that is open, or the round to come into
+    which work was carried over. Measurements and captures stay. Raises ConflictError where there is
+    nothing to cancel, or another round is open.
     """
+    why = Message.of_text(reason) if reason else Message("general.cancelled_by", name=actor.name)
     with db.write() as tx:
         opened = rounds.open_rounds(tx)
+        carried = carried_round(tx)
+        if carried is not None and (carried == meant or (meant is None and not opened)):
+            cancel_carried(tx, carried, actor, now_ms, why)
+            return carried
         if not opened:
             raise ConflictError("rounds.none_open")
         found = [row for row in opened if meant is None or row.number == meant]
         if not found:
             raise ConflictError("rounds.other_open", meant=meant or 0, number=opened[-1].number)
         current = found[-1]
-        why = (
-            Message.of_text(reason) if reason else Message("general.cancelled_by", name=actor.name)
-        )
         cancelled = Message("rounds.cancelled")
         probes.fail_round(tx, current.number, cancelled)
         round_units.cancel_units(tx, current.number, cancelled)

@@ -30,6 +30,7 @@ from manager.operations.ownership.grants import grant_waiting, may_receive
 from manager.operations.planning.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.rounds.deadlines import carry_over, drop_blocked_probes
+from manager.operations.rounds.round_forecast import estimate_rounds
 from manager.operations.rounds.round_progress import begin_crawl, finish_round
 from manager.operations.rounds.round_schedules import start_scheduled
 from manager.operations.segments.collection_schedules import start_collections
@@ -57,6 +58,7 @@ class TickOutcome:
     units_joined: int
     units_placed: int
     crawl_began: bool
+    rounds_estimated: int
     backoffs_over: int
     hosts_shared_out: int
     shared_addresses_changed: int
@@ -97,6 +99,7 @@ def tick(
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
+        rounds_estimated=estimate_rounds(db, now_ms, policy),
         backoffs_over=end_backoffs(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
         shared_addresses_changed=update_shared_addresses(db, now_ms, policy),

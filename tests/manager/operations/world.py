@@ -384,6 +384,11 @@ class World:
 
     def report(self, name: str) -> None:
         """Let an agent close its log and send what waits, each until it is accepted."""
+        sent = self.report_unheard(name)
+        del self.agents[name].outbox[:sent]
+
+    def report_unheard(self, name: str) -> int:
+        """Let an agent send its logs and hear no answer, so that it keeps them; return how many."""
         agent = self.agents[name]
         if agent.lines or agent.again:
             agent.reports += 1
@@ -407,9 +412,9 @@ class World:
             )
             agent.lines, agent.drawn, agent.again = [], [], []
         self.before_call()
-        while agent.outbox:
-            accept_log(self.db, agent.identity, agent.outbox[0], self.now_ms, self.policy)
-            del agent.outbox[0]
+        for one in agent.outbox:
+            accept_log(self.db, agent.identity, one, self.now_ms, self.policy)
+        return len(agent.outbox)
 
     def before_call(self) -> None:
         """Do what a test wants done before an agent calls the manager; nothing here."""

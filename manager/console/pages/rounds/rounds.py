@@ -19,9 +19,11 @@ from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.pages.rounds.round_tables import (
     AGENTS,
+    AWAITED,
     HOLDERS,
     HOLDING_WORDS,
     PROGRESS,
+    REASON_WORDS,
     ROUNDS,
     SCHEDULES,
 )
@@ -30,6 +32,9 @@ from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link, number, share, whole_number
 from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
+from manager.operations.rounds.carried_work import carried_work
+from manager.operations.rounds.predicted_plan import use_predictions
+from manager.operations.rounds.round_forecast import forecast_of_round, forecast_of_start
 from manager.operations.rounds.round_holders import holders_of
 from manager.operations.rounds.round_list import past_rounds
 from manager.operations.rounds.round_report import RoundReport, report_of, round_report
@@ -60,16 +65,19 @@ def show(visit: Visit) -> Response:
     current = current_round(visit.db)
     past = past_rounds(visit.db)
     schedules = TIMETABLE.listed(visit.db, visit.now_ms)
+    obstacle = round_obstacle(visit.db)
     return visit.page(
         "rounds.html",
         list=ROUNDS.view(visit),
         current=current,
+        carried=carried_work(visit.db),
         progress=(_progress(visit, current.number) if current else None),
         series=draw_rounds(past) if past else None,
         methods=METHOD_WORDS,
         schedules=SCHEDULES.part(visit, schedules),
         edited=edited(visit, schedules),
-        unready=unable_of(round_obstacle(visit.db)),
+        unready=unable_of(obstacle),
+        forecast=None if obstacle else forecast_of_start(visit.db, visit.policy, visit.now_ms),
         too_many=too_many(TIMETABLE, schedules),
     )
 
@@ -107,6 +115,7 @@ def show_round(visit: Visit) -> Response:
     progress = progress_of(detail, visit.now_ms)
     bars = cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None
     holders = holders_of(visit.db, visit.number, visit.policy, visit.now_ms)
+    forecast = forecast_of_round(visit.db, visit.number, visit.policy, visit.now_ms)
     return visit.page(
         "round.html",
         progress=progress,
@@ -123,6 +132,10 @@ def show_round(visit: Visit) -> Response:
         holders=HOLDERS.part(visit, holders.holders),
         holders_left=holders.total - len(holders.holders),
         holding=HOLDING_WORDS,
+        forecast=forecast,
+        awaited=AWAITED.part(visit, forecast.agents),
+        awaited_left=forecast.total - len(forecast.agents),
+        reasons=REASON_WORDS,
         link_kinds=detail.link_kinds,
     )
 
@@ -166,7 +179,7 @@ def carry_over(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return visit.ask(
             _("Carry the rest of round %(number)s over?", number=meant or ""),
-            _("The round ends. Agents go on with the units that are left, for the next round."),
+            _("The round ends. Agents continue with the units that are left, for the next round."),
             button=_("Carry the rest over"),
             back=f"{HERE}/{meant}" if meant else HERE,
             fields={"round": str(meant or "")},
@@ -176,19 +189,38 @@ def carry_over(visit: Visit) -> Response:
     return visit.go(f"{HERE}/{done}", done=told)
 
 
+def plan_with_predictions(visit: Visit) -> Response:
+    """Plan the round that probes now, with predicted distances; ask once."""
+    meant = whole_number(visit, "round")
+    if not visit.is_confirmed:
+        return visit.ask(
+            _("Plan round %(number)s with predictions?", number=meant or ""),
+            _("Open probes stop. The plan uses predicted distances in their place."),
+            button=_("Plan with predictions"),
+            back=f"{HERE}/{meant}" if meant else HERE,
+            fields={"round": str(meant or "")},
+        )
+    done, orders = use_predictions(visit.db, visit.actor, visit.now_ms, meant=meant)
+    told = _("Round %(number)s is planned without %(orders)s probes.", number=done, orders=orders)
+    return visit.go(f"{HERE}/{done}", done=told)
+
+
 def cancel(visit: Visit) -> Response:
-    """Cancel the running round; ask once, and cancel no other round."""
+    """Cancel the running round, or the work carried over; ask once, and cancel no other round."""
     reason = visit.form.get("reason", "").strip()[:REASON_MOST]
     meant = whole_number(visit, "round")
-    current = current_round(visit.db)
-    if current is not None and not visit.is_confirmed:
-        asked = current.number if meant is None else meant
+    current, carried = current_round(visit.db), carried_work(visit.db)
+    numbers = [current.number] if current is not None else []
+    numbers += [carried.round] if carried is not None else []
+    if numbers and not visit.is_confirmed:
+        asked = numbers[0] if meant is None else meant
+        is_carried = carried is not None and carried.round == asked
         return visit.ask(
             _("Cancel round %(number)s?", number=asked),
             _("Agents stop fetching with their next lists."),
             _("Measurements and captures stay; the next round starts from the beginning."),
-            button=_("Cancel the round"),
-            back=f"{HERE}/{asked}",
+            button=_("Cancel the carried work") if is_carried else _("Cancel the round"),
+            back=HERE if is_carried else f"{HERE}/{asked}",
             fields={"round": str(asked)},
             shown={"reason": reason},
         )
@@ -245,6 +277,7 @@ PAGES: Final = (
     Page("POST", "/rounds/start", "operator", start, form="/rounds"),
     Page("POST", "/rounds/cancel", "operator", cancel, form="/rounds"),
     Page("POST", "/rounds/carry-over", "operator", carry_over, form="/rounds"),
+    Page("POST", "/rounds/use-predictions", "operator", plan_with_predictions, form="/rounds"),
     Page("POST", "/rounds/schedules", "operator", add, form="/rounds"),
     Page("POST", "/rounds/schedules/change", "operator", change, form="/rounds?edit={schedule}"),
     Page("POST", "/rounds/schedules/remove", "operator", remove, form="/rounds"),

@@ -17,6 +17,7 @@ CALLS = {
     "/rounds/start": "/rounds",
     "/rounds/cancel": "/rounds/cancel",
     "/rounds/carry-over": "/rounds/carry-over",
+    "/rounds/use-predictions": "/rounds/use-predictions",
     "/rounds/schedules": "/rounds/schedules",
     "/rounds/schedules/change": "/rounds/schedules/1",
     "/rounds/schedules/remove": "/rounds/schedules/1/remove",

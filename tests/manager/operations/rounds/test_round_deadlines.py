@@ -7,7 +7,9 @@ import pytest
 from manager.db.engine import Database
 from manager.errors import ConflictError
 from manager.operations.health.consistency_checks import check
+from manager.operations.rounds.carried_work import carried_work
 from manager.operations.rounds.rounds import (
+    cancel_round,
     carry_over_now,
     list_rounds,
     round_detail,
@@ -175,4 +177,34 @@ def test_a_deadline_while_probing_ends_the_round(database: Database) -> None:
         "cancelled",
         "rounds.deadline_in_probing",
     )
+    assert check(database) == []
+
+
+def test_carried_work_is_cancelled_while_no_round_is_open(database: Database) -> None:
+    """The round to come is cancelled before it begins; the next one begins everything anew."""
+    world = crawling(database)
+    world.wait(3_600)
+    for _ in range(12):
+        turn(world)
+    assert [row.state for row in list_rounds(database)] == ["finished"]
+    carried = carried_work(database)
+    assert carried is not None
+    assert (carried.round, carried.left) == (2, 1)
+    with pytest.raises(ConflictError, match="no round is open"):
+        cancel_round(database, ADMIN, world.now_ms, meant=1)
+    assert cancel_round(database, ADMIN, world.now_ms, "enough") == 2
+    assert carried_work(database) is None
+    with pytest.raises(ConflictError, match="no round is open"):
+        cancel_round(database, ADMIN, world.now_ms)
+    turn(world)
+    assert world.agents["a"].fetchable(world.true_ms) == {}
+    row = round_detail(database, 2)
+    assert (row.round.state, row.units, str(row.round.reason)) == (
+        "cancelled",
+        {"cancelled": 1},
+        "enough",
+    )
+    assert start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy) == 3
+    world.run()
+    assert world.crawled == {(H2, 1): 1, (H1, 3): 1, (H2, 3): 1}
     assert check(database) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0050"
+revision = "0053"
 down_revision = "0051"
 branch_labels = None
 depends_on = None
@@ -17,9 +17,10 @@ NEW_STATES = "state IN ('waiting', 'granted', 'finished', 'cancelled', 'failed',
 
 def upgrade() -> None:
     """Go to this schema; a round that is open stays so."""
-    for name in ("until_ms", "carried_ms"):
+    for name in ("until_ms", "carried_ms", "predicted_ms", "eta_ms", "eta_made_ms"):
         op.add_column("rounds", sa.Column(name, sa.BigInteger()))
-    op.add_column("rounds", sa.Column("until_share", sa.Float()))
+    for name in ("until_share", "eta_error"):
+        op.add_column("rounds", sa.Column(name, sa.Float()))
     op.create_index(
         "uq_rounds_probing",
         "rounds",
@@ -38,7 +39,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Go back: what was carried over counts as cancelled there, and only the newest round stays."""
+    """Return to the former schema: carried units are cancelled, only the newest round is open."""
     bind = op.get_bind()
     bind.execute(sa.text("UPDATE unit_rounds SET state = 'cancelled' WHERE state = 'carried'"))
     bind.execute(
@@ -54,7 +55,10 @@ def downgrade() -> None:
     op.drop_column("round_schedules", "until_share")
     op.drop_column("round_schedules", "until_s")
     op.drop_index("uq_rounds_probing", "rounds")
-    for name in ("until_share", "carried_ms", "until_ms"):
+    for name in (
+        *("eta_error", "until_share", "eta_made_ms", "eta_ms"),
+        *("predicted_ms", "carried_ms", "until_ms"),
+    ):
         op.drop_column("rounds", name)
 
 
