@@ -140,6 +140,7 @@ def fail_blocked(tx: Transaction, number: int, reason: Message) -> int:
         sa.select(host.c.group_id)
         .join(probed, probed.c.host_id == host.c.id)
         .where(probed.c.id == probe_orders.c.unit_id)
+        .correlate(probe_orders)
         .scalar_subquery()
     )
     unfinished = sa.exists().where(

@@ -208,3 +208,16 @@ def test_carried_work_is_cancelled_while_no_round_is_open(database: Database) ->
     world.run()
     assert world.crawled == {(H2, 1): 1, (H1, 3): 1, (H2, 3): 1}
     assert check(database) == []
+
+
+def test_a_new_host_is_probed_while_others_are_crawled(database: Database) -> None:
+    """Only probes where a crawl runs are given up: a host of another address has its own."""
+    world = crawling(database)
+    world.hosts("new.jp")
+    assert start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy) == 2
+    assert round_detail(database, 2).orders == {"waiting": 1}
+    turn(world)
+    assert world.agents["a"].fetchable(world.true_ms)["http://new.jp:80/"].kind == "probe"
+    world.run()
+    assert round_detail(database, 2).orders == {"done": 1}
+    assert check(database) == []
