@@ -74,8 +74,8 @@ def tick(
     planner: Solver | None = make_plan,
     epoch: int = 0,
 ) -> TickOutcome:
-    """Do what is due at a moment. planner: makes plans; None: distances are learned and rounds
-    planned beside the tick (`begin_crawl`), for either may take minutes.
+    """Do what is due at a moment. planner: makes plans; None: distances are learned, rounds
+    planned and their ends predicted beside the tick (`begin_crawl`), for each may take minutes.
 
     epoch: of the leader that calls; another one has another clock.
     """
@@ -99,7 +99,7 @@ def tick(
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
-        rounds_estimated=estimate_rounds(db, now_ms, policy),
+        rounds_estimated=0 if planner is None else estimate_rounds(db, now_ms, policy),
         backoffs_over=end_backoffs(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
         shared_addresses_changed=update_shared_addresses(db, now_ms, policy),
