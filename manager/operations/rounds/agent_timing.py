@@ -1,4 +1,4 @@
-"""When agents act next, and when they would have done some work: for forecasts of rounds."""
+"""Timing of agents for forecasts: their next call or open hour, and when work would end."""
 
 from __future__ import annotations
 

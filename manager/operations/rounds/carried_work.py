@@ -1,7 +1,7 @@
 """Work that was carried over while no round is open: it counts for the round to come.
 
 To cancel it is to cancel that round before it begins: it becomes a row of the list of rounds, and
-the next round has another number. So units that were cancelled begin anew, and no log line of
+the next round has another number. So units that were cancelled start again, and no log line of
 theirs is booked to a round that fetches them again.
 """
 

@@ -86,7 +86,7 @@ class RoundForecast:
 def forecast_of_round(
     db: Database, number: int, policy: Policy, now_ms: int, limit: int = 20
 ) -> RoundForecast:
-    """Return the forecast of a round; of one that is over only what was expected.
+    """Return the forecast of a round; of one that has ended, only its expected end.
 
     How much is left may be a cached figure. Raises NotFoundError.
     """
