@@ -104,7 +104,7 @@ def _known_speeds(mine: FloatArray, all_speeds: FloatArray) -> FloatArray:
 
 
 def _own_rests(shared_ms: FloatArray, group: IntArray, agent: IntArray) -> FloatArray:
-    """Return (units,) rests of a split host at each of its owners; 0: the host is whole."""
+    """Return (units,) the rest of a split host at each agent that owns a part; 0: not split."""
     rest = np.zeros(len(shared_ms))
     split = np.flatnonzero(shared_ms > 0)
     if len(split):
