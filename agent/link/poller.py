@@ -166,6 +166,7 @@ class Poller:
             capacity=self.capacity,
             refetches=True,
             reopens=True,
+            unit_rounds=True,
             disk_free_bytes=view.disk_free_bytes,
             reports_waiting=view.reports_waiting,
             command_done=self._command_done or None,

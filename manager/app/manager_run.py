@@ -40,6 +40,7 @@ from manager.operations.identity.file_lease import BEAT_S
 from manager.operations.logs.log_retention import forget_logs
 from manager.operations.people.login_throttle import purge_failures
 from manager.operations.releases.releases import prune_bundles, renew_timestamp
+from manager.operations.rounds.round_forecast import estimate_rounds
 from manager.operations.rounds.round_progress import begin_crawl
 from manager.operations.rounds.tick import tick
 from manager.operations.segments.scrub import Scrubber
@@ -232,6 +233,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
         "plan",
         lambda: begin_crawl(db, now_ms, policy, manager.planner, manager.learning.is_trained),
     )
+    once(policy.tick_s, "forecast", lambda: estimate_rounds(db, now_ms(), policy))
     once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
     clock.every(READY_S, "intake child", workers.begin, at_once=False)
     clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint, limit=_limit("checkpoint"))

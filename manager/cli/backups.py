@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from contextlib import closing
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError, settings_of
-from manager.cli.options import Target, json_option, pass_target
+from manager.cli.options import Target, json_option, moment_ms, pass_target
 from manager.settings import SETTINGS_FILE
 from shared.errors import PrsmError
 
@@ -97,7 +96,7 @@ def restore(
     from manager.operations.actor import Actor  # noqa: PLC0415
     from manager.store.backup_files import open_backup  # noqa: PLC0415
 
-    since_ms = _moment_ms(down_since)
+    since_ms = moment_ms("--down-since", down_since)
     try:
         with closing(open_backup(source)) as opened:
             if only_check:
@@ -121,15 +120,3 @@ def restore(
         output.say("hosts that were excluded since must be excluded again")
     if done.findings:
         raise RefusedError("`prsm check` finds: " + "; ".join(done.findings[:5]))
-
-
-def _moment_ms(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.datetime.fromisoformat(text)
-    except ValueError as error:
-        raise click.UsageError(f"--down-since {text}: write 2026-11-22T03:00+09:00") from error
-    if moment.tzinfo is None:
-        raise click.UsageError(f"--down-since {text}: add the zone, as +09:00 or Z")
-    return round(moment.timestamp() * 1000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
@@ -21,15 +22,37 @@ __all__ = [
     "before_option",
     "json_answer",
     "json_option",
+    "moment_ms",
     "moves_option",
     "objective_option",
     "paged_options",
     "pass_target",
+    "until_share_option",
     "yes_option",
 ]
 
 METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "keep", "random"])
 """How units are given out; `prsm plan` says what each would give."""
+
+
+until_share_option = click.option(
+    "--until-share",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Deadline: this share of the units is finished, as 0.95.",
+)
+
+
+def moment_ms(option: str, text: str | None) -> int | None:
+    """Return a moment with its zone as epoch milliseconds. Raises UsageError, naming the option."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError as error:
+        raise click.UsageError(f"{option} {text}: write 2026-11-22T03:00+09:00") from error
+    if moment.tzinfo is None:
+        raise click.UsageError(f"{option} {text}: add the zone, as +09:00 or Z")
+    return round(moment.timestamp() * 1000)
 
 
 @frozen

@@ -145,7 +145,9 @@ def _questions() -> Mapping[str, sa.Select[Any]]:
         .distinct(),
         "old_probe_order": _units(probe_orders).where(
             probe_orders.c.state.in_(("waiting", "granted", "finished")),
-            probe_orders.c.round.not_in(sa.select(rounds.c.number).where(rounds.c.open == 1)),
+            probe_orders.c.round.not_in(
+                sa.select(rounds.c.number).where(rounds.c.open.is_not(None))
+            ),
         ),
         "crawl_without_right": _units(unit_rounds).where(
             unit_rounds.c.state == "granted", ~_same(rights, unit_rounds, *pair, kind="crawl")

@@ -11,6 +11,10 @@ it is done only when all pieces of the host are (`docs/protocol.md`). `#Start=<p
 tab and the referer where there is one, is a start page that would read as a unit on a line of its
 own, because its path ends in `/`.
 
+`#UnitRound=<n>` is the round of a unit where it is not the list's: rounds may overlap.
+`#Continues=<n>` beside it: a job of that round or a later one continues in this round, with its
+queue. Only agents that say `unit_rounds` in their syncs are sent these.
+
 `#Only=<path>` makes a unit's line an order to fetch single pages again, so that they can be
 compared with what another agent logged: these pages and nothing else, no link is followed.
 """
@@ -57,6 +61,8 @@ class Order:
     share: int = 0  # agents at once on the unit's host; 0: the host is not split
     starts: tuple[tuple[str, str | None], ...] = ()  # (path, referer) of start pages in it
     only: tuple[str, ...] = ()  # paths of pages to be fetched again, and nothing else
+    round: int | None = None  # None: that of the list
+    continues: int | None = None  # a job of this round or a later one continues; None: begins again
 
     @property
     def kind(self) -> OrderKind:
@@ -84,6 +90,10 @@ def order_lines(items: Iterable[Order]) -> Iterator[ListLine]:
             yield Comment(f"Interval={item.interval_ms}")
         if item.share:
             yield Comment(f"Share={item.share}")
+        if item.round is not None:
+            yield Comment(f"UnitRound={item.round}")
+        if item.continues is not None:
+            yield Comment(f"Continues={item.continues}")
         for path in item.excepted:
             yield Comment(f"Except={path}")
         for path in item.only:
@@ -153,6 +163,8 @@ class _OrderParser:
     limit: int
     interval_ms: int | None = None
     share: int = 0
+    round: int | None = None
+    continues: int | None = None
     excepted: list[str] = field(default_factory=list)
     starts: list[tuple[str, str | None]] = field(default_factory=list)
     only: list[str] = field(default_factory=list)
@@ -165,6 +177,12 @@ class _OrderParser:
             self.interval_ms = self.interval_ms if number is None else number
         elif name == "Share":
             self.share = _number(name, value) or self.share
+        elif name == "UnitRound":
+            number = _number(name, value)
+            self.round = self.round if number is None else number
+        elif name == "Continues":
+            number = _number(name, value)
+            self.continues = self.continues if number is None else number
         elif name == "Except" and value.startswith("/"):
             self.excepted.append(value)
         elif name == "Only" and value.startswith("/"):
@@ -184,4 +202,6 @@ class _OrderParser:
             share=self.share,
             starts=tuple(self.starts),
             only=tuple(self.only),
+            round=self.round,
+            continues=self.continues,
         )

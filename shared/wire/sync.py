@@ -279,6 +279,7 @@ class SyncRequest(_Message):
     capacity: Capacity | None = None  # None: it did not say; what it said before stays
     refetches: bool = False  # it understands `#Only=`: single pages, to be compared
     reopens: bool = False  # it can continue a unit that it finished, in the same round
+    unit_rounds: bool = False  # it understands `#UnitRound=` and `#Continues=`
     disk_free_bytes: Count | None = None
     reports_waiting: Count = 0  # in the outbox, not acknowledged yet
     command_done: NameText | None = None

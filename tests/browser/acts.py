@@ -221,6 +221,8 @@ ACTS: Final = (
 
 NOT_PRESSED: Final[Mapping[str, str]] = {
     "/agent/believe": "its button is there only for an agent whose claims are doubted",
+    "/rounds/carry-over": "its button is there only while a round crawls, and none does here",
+    "/rounds/use-predictions": "its button is there only while a round probes, and none does here",
     "/scrub": "tests/manager/console/pages/test_trash_page.py presses it; it reads all kept files",
     "/compact": "it is pressed by tests of the archive; no segment waits to be rewritten here",
     "/managers/forget": "its button is there only for a manager that is silent",

@@ -111,8 +111,8 @@ class ListInForce:
                     row.host or host_of(job.unit),
                     job.kind,
                     job.round,
-                    row.pages,
-                    row.response_bytes,
+                    max(0, row.pages - job.pages_before),
+                    max(0, row.response_bytes - job.bytes_before),
                     "finished before",
                     reports.failure_of(job.number, job.unit),
                 )

@@ -4,10 +4,11 @@ To read the lines needs neither the ledger nor the loop: of a million it takes t
 thread.
 
 A unit that is there in the same round and kind continues as the same job (to fetch pages again: if
-they are the same pages). A crawl that is done stays for its round also when it left the list: the
-manager may send its unit again, with pages that others found. Jobs that left the list or continue
-under other orders come first, then jobs that begin again, then new ones; a job that continues
-unchanged is not touched.
+they are the same pages). So does one that was carried over from its job's round into another one,
+unless it is finished already: then it is reported as what it was. A crawl that is done stays for
+its round also when it left the list: the manager may send its unit again, with pages that others
+found. Jobs that left the list or continue under other orders come first, then jobs that begin
+again, then new ones; a job that continues unchanged is not touched.
 
 Invariant: each slice is whole by itself, and what follows of it is in the ledger with it. So a
 process that ends between two of them has lost nothing: the next one compares the same list with
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -79,9 +80,10 @@ class ListChange:
                     ended.append(before.number)
                 continue
             job = want.job(before.unit, round_number, before.number)
-            if not _goes_on(before, job):
+            if not _goes_on(before, job, want.order.continues):
                 anew.append(before.number)
                 continue
+            job = self._with_past(before, job, is_finished)
             del units[before.unit]
             if is_finished:
                 self.finished.append(before.number)
@@ -102,6 +104,16 @@ class ListChange:
         same_round = 0 < job.round == self._wanted.round
         return same_round and job.kind == "crawl" and is_whole_host(job.unit) and not job.is_piece
 
+    def _with_past(self, before: Job, job: Job, is_finished: bool) -> Job:
+        """Return a job that continues, with what it fetched in the rounds before."""
+        if job.round == before.round or is_finished:
+            past = before.pages_before, before.bytes_before
+            return replace(job, round=before.round, pages_before=past[0], bytes_before=past[1])
+        row = self._ledger.job(before.number)
+        if row is None:
+            return job
+        return replace(job, pages_before=row.pages, bytes_before=row.response_bytes)
+
     def _begun_anew(self, numbers: array[int]) -> ListSlice:
         begun = []
         for number in numbers:
@@ -113,9 +125,13 @@ class ListChange:
         return self._slice(ended=tuple(numbers), begun=tuple(begun))
 
 
-def _goes_on(before: Job, job: Job) -> bool:
-    """Return whether a job of the new list equals the present one. A refetch compares its pages."""
-    if (before.round, before.kind) != (job.round, job.kind):
+def _goes_on(before: Job, job: Job, continues: int | None) -> bool:
+    """Return whether a job of the new list equals the present one. A refetch compares its pages.
+
+    continues: the oldest round whose job continues in another round.
+    """
+    first = job.round if continues is None else continues
+    if before.kind != job.kind or not first <= before.round <= job.round:
         return False
     return job.kind != "refetch" or before.start_pages == job.start_pages
 
@@ -134,7 +150,7 @@ class Want:
             number,
             unit,
             order.kind,
-            round_number,
+            round_number if order.round is None else order.round,
             order.max_transfer,
             order.interval_ms,
             order.excepted,

@@ -22,6 +22,8 @@ class Job:
     excepted: tuple[str, ...] = ()  # paths below the unit that others own
     start_pages: tuple[tuple[str, str | None], ...] = ()  # (url, referer) beside the top page
     share: int = 0  # agents at once on the host; 0: the host is not split
+    pages_before: int = 0  # of former rounds, from which it was carried over; likewise bytes
+    bytes_before: int = 0
 
     @property
     def is_piece(self) -> bool:
@@ -97,8 +99,10 @@ class UnitFinished:
         pages: int = 0,
         response_bytes: int = 0,
     ) -> UnitFinished:
-        """Return the end of a job."""
+        """Return the end of a job, with what it fetched in its round. pages: of the whole job."""
         unit = job.unit, host, job.kind, job.round
+        pages = max(0, pages - job.pages_before)
+        response_bytes = max(0, response_bytes - job.bytes_before)
         return cls(job.number, *unit, pages, response_bytes, reason, failure)
 
 

@@ -138,7 +138,7 @@ class Ground:
 
     def round_is_open(self) -> bool:
         """Return whether a round is under way, as the database says."""
-        return bool(self.postgres.run_sql("SELECT 1 FROM rounds WHERE open = 1"))
+        return bool(self.postgres.run_sql("SELECT 1 FROM rounds WHERE open IS NOT NULL"))
 
     def check(self) -> Verdict:
         """Judge everything since the beginning."""

@@ -12,12 +12,15 @@ from manager.api.rounds.schedules import add_schedule_routes
 from manager.api.routes import Limit, subject_router
 from manager.db.rounds.schedules import RoundSchedule
 from manager.operations.rounds import (
+    predicted_plan,
+    round_forecast,
     round_holders,
     round_list,
     round_report,
     round_schedules,
     rounds,
 )
+from manager.operations.rounds.round_forecast import RoundForecast
 from manager.operations.rounds.round_holders import RoundHolders
 from manager.operations.rounds.round_list import PastRound, RoundFilter, RoundPage, past_rounds
 from manager.operations.rounds.round_report import RoundReport
@@ -33,28 +36,39 @@ Offset = Annotated[int, Field(ge=0, lt=2**62)]
 Sort = Annotated[str, Query(description="a column, `-` before it for descending")]
 
 Moves = Annotated[float | None, Field(ge=0, le=1)]
+UntilShare = Annotated[float | None, Field(gt=0, le=1)]
+UntilSeconds = Annotated[int | None, Field(ge=60, le=400 * 86_400)]
 
 
 class NewRound(BaseModel):
     """Assignment method of a round. probe: measure first what is not known freshly.
 
-    moves: share of the placed units that its plan may move; none: the policy's.
+    moves: share of the placed units that its plan may move; none: the policy's. until_ms,
+    until_share: its deadline, a moment or the share of its units that are finished; what is left
+    then is carried over into the next round.
     """
 
     method: Method = "default"
     probe: bool = True
     seed: Seed = 0
     moves: Moves = None
+    until_ms: Annotated[int | None, Field(ge=0, lt=2**62)] = None
+    until_share: UntilShare = None
 
 
 class NewSchedule(BaseModel):
-    """crontab: five fields as cron reads them, or @daily and the like; in the time zone."""
+    """crontab: five fields as cron reads them, or @daily and the like; in the time zone.
+
+    until_s, until_share: the deadline of its rounds, so long after they begin or a share.
+    """
 
     crontab: Annotated[str, Field(max_length=200)]
     zone: Annotated[str, Field(max_length=64)] = "UTC"
     method: Method = "default"
     probe: bool = True
     moves: Moves = None
+    until_s: UntilSeconds = None
+    until_share: UntilShare = None
 
 
 class ChangedSchedule(NewSchedule):
@@ -68,6 +82,18 @@ class Cancel(BaseModel):
 
     round: int | None = None
     reason: Annotated[str, Field(max_length=500)] = ""
+
+
+class UsePredictions(BaseModel):
+    """round: none: the one that probes."""
+
+    round: int | None = None
+
+
+class CarryOver(BaseModel):
+    """round: none: the oldest that crawls."""
+
+    round: int | None = None
 
 
 @router.get("/rounds")
@@ -99,6 +125,16 @@ def history(
     return past_rounds(services.db, limit, before)
 
 
+@router.get("/rounds/forecast")
+def start_forecast(
+    services: Services, _: Viewer, probe: bool = True, limit: Limit = 20
+) -> RoundForecast:
+    """Predict a round that would start now: the end of its probes, its end, who calls late."""
+    return round_forecast.forecast_of_start(
+        services.db, services.policy, services.now_ms(), probe=probe, limit=limit
+    )
+
+
 @router.post("/rounds", status_code=201)
 def start_round(services: Services, actor: Operator, asked: NewRound) -> RoundDetail:
     """Start a round."""
@@ -110,6 +146,8 @@ def start_round(services: Services, actor: Operator, asked: NewRound) -> RoundDe
         probe=asked.probe,
         seed=asked.seed,
         moves=asked.moves,
+        until_ms=asked.until_ms,
+        until_share=asked.until_share,
         policy=services.policy,
     )
     return rounds.round_detail(services.db, number)
@@ -117,9 +155,25 @@ def start_round(services: Services, actor: Operator, asked: NewRound) -> RoundDe
 
 @router.post("/rounds/cancel")
 def cancel_round(services: Services, actor: Operator, asked: Cancel) -> RoundDetail:
-    """Cancel the running round."""
+    """Cancel the running round; without one, the round to come with the work carried into it."""
     number = rounds.cancel_round(
         services.db, actor, services.now_ms(), asked.reason, meant=asked.round
+    )
+    return rounds.round_detail(services.db, number)
+
+
+@router.post("/rounds/carry-over")
+def carry_over(services: Services, actor: Operator, asked: CarryOver) -> RoundDetail:
+    """Carry over what is left of a round into the next one, as at its deadline."""
+    number, _ = rounds.carry_over_now(services.db, actor, services.now_ms(), meant=asked.round)
+    return rounds.round_detail(services.db, number)
+
+
+@router.post("/rounds/use-predictions")
+def use_predictions(services: Services, actor: Operator, asked: UsePredictions) -> RoundDetail:
+    """Plan the round that probes now, with predicted distances in place of its open probes."""
+    number, _ = predicted_plan.use_predictions(
+        services.db, actor, services.now_ms(), meant=asked.round
     )
     return rounds.round_detail(services.db, number)
 
@@ -138,6 +192,8 @@ def add_schedule(
         services.now_ms(),
         probe=asked.probe,
         moves=asked.moves,
+        until_s=asked.until_s,
+        until_share=asked.until_share,
     )
 
 
@@ -156,6 +212,8 @@ def change_schedule(
         services.now_ms(),
         probe=asked.probe,
         moves=asked.moves,
+        until_s=asked.until_s,
+        until_share=asked.until_share,
         shown_ms=asked.shown_ms,
     )
 
@@ -175,6 +233,16 @@ def round_report_of(services: Services, _: Viewer, number: int) -> RoundReport:
 def round_holders_of(services: Services, _: Viewer, number: int, limit: Limit = 20) -> RoundHolders:
     """List what a round waits for: hosts with their agents, those held longest first."""
     return round_holders.holders_of(services.db, number, services.policy, services.now_ms(), limit)
+
+
+@router.get("/rounds/{number:int}/forecast")
+def round_forecast_of(
+    services: Services, _: Viewer, number: int, limit: Limit = 20
+) -> RoundForecast:
+    """Predict the end of a round, and list the agents that it waits for, why and until when."""
+    return round_forecast.forecast_of_round(
+        services.db, number, services.policy, services.now_ms(), limit
+    )
 
 
 @router.get("/rounds/{number:int}")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from manager.cli.options import METHODS, Target, json_answer, moves_option
+from manager.cli.options import METHODS, Target, json_answer, moves_option, until_share_option
 from manager.cli.rounds.schedules import schedule_group, show_schedule
 from shared.program import joined
 
@@ -23,6 +23,10 @@ def _facts(about: dict[str, Any]) -> Iterator[tuple[str, object]]:
         "moves",
         "as the policy says" if moves is None else f"at most {moves:.1%} of the units",
     )
+    if about["until_s"] is not None:
+        yield "deadline", f"{about['until_s']} s after a round begins"
+    if about["until_share"] is not None:
+        yield "deadline", f"{about['until_share']:.1%} of the units finished"
 
 
 schedule: Final = schedule_group(
@@ -40,6 +44,10 @@ _schedule_options = joined(
     click.option("--method", type=METHODS, default="default", show_default=True),
     click.option("--no-probe", is_flag=True, help="Use the known distances."),
     moves_option,
+    click.option(
+        "--until-s", type=click.IntRange(60), help="Deadline, seconds after a round begins."
+    ),
+    until_share_option,
 )
 
 
@@ -49,7 +57,7 @@ _schedule_options = joined(
 def add(target: Target, no_probe: bool, **options: Any) -> Iterator[Any]:
     """Schedule rounds at the times of CRONTAB: minute, hour, day, month, day of week.
 
-    A time during a running round is skipped; the audit log records it.
+    A time while a round probes is skipped; the audit log records it.
     """
     made = target.calls.post(PATH, {**options, "probe": not no_probe})
     yield made

@@ -9,7 +9,16 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import METHODS, Target, json_answer, moves_option, paged_options
+from manager.cli.options import (
+    METHODS,
+    Target,
+    json_answer,
+    moment_ms,
+    moves_option,
+    paged_options,
+    until_share_option,
+)
+from manager.cli.rounds.round_forecasts import forecast, show_forecast, show_warnings
 from manager.cli.rounds.round_schedules import schedule
 from manager.cli.status import code_counts
 from shared.ratios import spoken_change
@@ -38,6 +47,7 @@ def rounds() -> None:
 
 
 rounds.add_command(schedule)
+rounds.add_command(forecast)
 
 
 @rounds.command()
@@ -45,11 +55,17 @@ rounds.add_command(schedule)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of random choices.")
 @click.option("--no-probe", is_flag=True, help="Use the known distances.")
 @moves_option
+@click.option("--until", help="Deadline, as 2026-11-22T03:00+09:00; the rest is carried over.")
+@until_share_option
 @click.option("--wait", is_flag=True, help="Return when it is over; Ctrl-C ends only the waiting.")
 @json_answer
-def start(target: Target, no_probe: bool, wait: bool, **options: Any) -> Iterator[Any]:
-    """Start a round."""
-    detail = target.calls.post("/rounds", {**options, "probe": not no_probe})
+def start(
+    target: Target, no_probe: bool, wait: bool, until: str | None, **options: Any
+) -> Iterator[Any]:
+    """Start a round; one that crawls continues beside it."""
+    show_warnings(target.calls.get("/rounds/forecast", probe=not no_probe))
+    deadline = {"until_ms": moment_ms("--until", until)}
+    detail = target.calls.post("/rounds", {**options, **deadline, "probe": not no_probe})
     if wait:
         detail = _wait_for_end(target, detail["round"]["number"])
     yield detail
@@ -76,6 +92,12 @@ def list_(target: Target, method: str | None, state: str, **paged: Any) -> Itera
         output.Column("took", "elapsed_ms", output.ms_text),
     )
     output.more(page["total"], paged["offset"] + len(page["rounds"]))
+    carried = page["carried"]
+    if carried is not None:
+        output.say(
+            f"Agents work on {carried['left']} carried units for round {carried['round']}, which "
+            "has not begun. `prsm rounds cancel` stops them."
+        )
 
 
 @rounds.command()
@@ -89,8 +111,12 @@ def show(target: Target, number: int | None, limit: int) -> Iterator[Any]:
     chosen = _given_or_newest(target, number)
     detail = target.calls.get(f"/rounds/{chosen}")
     holders = target.calls.get(f"/rounds/{chosen}/holders", limit=limit)
-    yield {**detail, "holders": holders}
+    predicted = target.calls.get(f"/rounds/{chosen}/forecast", limit=limit)
+    yield {**detail, "holders": holders, "forecast": predicted}
     _show(detail)
+    if detail["round"]["state"] in ("probing", "crawling"):
+        output.say()
+        show_forecast(predicted)
     if holders["total"]:
         output.say(f"\nwaits for {holders['total']}:")
         output.table(
@@ -134,8 +160,28 @@ def history(target: Target, limit: int, before: int | None) -> Iterator[Any]:
 @click.option("--reason", default="", help="Why, for the audit.")
 @json_answer
 def cancel(target: Target, reason: str) -> Iterator[Any]:
-    """Cancel the running round."""
+    """Cancel the running round; without one, the work that was carried over."""
     detail = target.calls.post("/rounds/cancel", {"reason": reason})
+    yield detail
+    _show(detail)
+
+
+@rounds.command("use-predictions")
+@click.argument("number", type=int, required=False)
+@json_answer
+def use_predictions(target: Target, number: int | None) -> Iterator[Any]:
+    """Plan the round that probes now, with predicted distances in place of its open probes."""
+    detail = target.calls.post("/rounds/use-predictions", {"round": number})
+    yield detail
+    _show(detail)
+
+
+@rounds.command("carry-over")
+@click.argument("number", type=int, required=False)
+@json_answer
+def carry_over(target: Target, number: int | None) -> Iterator[Any]:
+    """Carry over what is left of round NUMBER, or of the oldest that crawls, into the next."""
+    detail = target.calls.post("/rounds/carry-over", {"round": number})
     yield detail
     _show(detail)
 
@@ -218,6 +264,13 @@ def _percent(error: float | None) -> str | None:
     return spoken_change(None if error is None else 1 + error)
 
 
+def _deadline(about: dict[str, Any]) -> str:
+    share = about["until_share"]
+    parts = [output.time_text(about["until_ms"])] if about["until_ms"] is not None else []
+    parts += [f"{share:.1%} of the units finished"] if share is not None else []
+    return ", or ".join(parts) or output.time_text(None)
+
+
 def _show(detail: dict[str, Any]) -> None:
     about = detail["round"]
     output.facts(
@@ -227,7 +280,12 @@ def _show(detail: dict[str, Any]) -> None:
             ("method", about["method"]),
             ("started", f"{output.time_text(about['started_ms'])} by {about['started_by']}"),
             ("crawl began", output.time_text(about["crawling_ms"])),
+            ("deadline", _deadline(about)),
+            ("rest carried over", output.time_text(about["carried_ms"])),
+            ("planned with predictions", output.time_text(about["predicted_ms"])),
             ("finished", output.time_text(about["finished_ms"])),
+            ("expected", output.time_text(about["eta_ms"])),
+            ("error of that", _percent(about["eta_error"])),
             ("reason", about["reason"]),
             ("probes", output.counts_text(detail["orders"])),
             ("units", output.counts_text(detail["units"])),

@@ -26,7 +26,7 @@ class Unable:
 _WHY: Final[dict[str, Unable]] = {
     "": Unable(""),
     "round-open": Unable(
-        lazy("A round is running: wait until it finishes, or cancel it."),
+        lazy("A round is being probed: wait until it crawls, or cancel it."),
         "/console/rounds",
         lazy("Rounds"),
     ),

@@ -108,6 +108,7 @@ class AgentRow(AgentSummary):
     history_age: int
     refetches: bool
     reopens: bool
+    unit_rounds: bool
     refetch_round: int
     refetch_compared: int
     refetch_contradicted: int

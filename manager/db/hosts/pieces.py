@@ -15,7 +15,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from manager.db.hosts.host_shares import news
-from manager.db.tables import agents, assignments, hosts, rounds, unit_rounds, units
+from manager.db.tables import agents, assignments, hosts, unit_rounds, units
 from manager.db.transaction import Transaction
 from shared.frozen import frozen
 from shared.messages import Message
@@ -142,8 +142,7 @@ def wake(tx: Transaction, unit_ids: Collection[int]) -> None:
     waking = (
         unit_rounds.update()
         .where(
-            unit_rounds.c.state == "granted",
-            unit_rounds.c.round.in_(sa.select(rounds.c.number).where(rounds.c.open == 1)),
+            unit_rounds.c.state == "granted",  # in rounds that are open or to come
         )
         .values(quiet_ms=None)
     )

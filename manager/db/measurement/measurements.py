@@ -28,6 +28,7 @@ __all__ = [
     "SumRow",
     "agent_totals",
     "agents_in",
+    "carried_sums",
     "crawled_of_host",
     "crawled_sums",
     "crawls_of_units",
@@ -309,21 +310,60 @@ def crawled_sums(tx: Transaction, round_number: int, unit_ids: Collection[int]) 
     return tx.rows_among(SumRow, query, host_sums.c.unit_id, unit_ids)
 
 
-def set_volumes(tx: Transaction, sums: Sequence[SumRow], volume_kb: Mapping[int, float]) -> None:
+def carried_sums(
+    tx: Transaction, round_number: int, unit_ids: Collection[int]
+) -> dict[int, tuple[int, int]]:
+    """Return (bytes, pages) of some units in the rounds from which they were carried into one."""
+    ended = unit_rounds.alias("ended")
+    newest_end = (
+        sa.select(sa.func.coalesce(sa.func.max(ended.c.round), 0))
+        .where(
+            ended.c.unit_id == host_sums.c.unit_id,
+            ended.c.round < round_number,
+            ended.c.state != "carried",
+        )
+        .scalar_subquery()
+    )
+    query = (
+        sa.select(host_sums.c.unit_id, host_sums.c.response_bytes, host_sums.c.pages)
+        .join(unit_rounds, _is_same(host_sums, unit_rounds))
+        .where(
+            host_sums.c.round < round_number,
+            host_sums.c.round > newest_end,
+            host_sums.c.kind == "crawl",
+            unit_rounds.c.state == "carried",
+        )
+    )
+    found: dict[int, tuple[int, int]] = {}
+    for unit, size_bytes, pages in tx.among(query, host_sums.c.unit_id, unit_ids):
+        before = found.get(unit, (0, 0))
+        found[unit] = before[0] + size_bytes, before[1] + pages
+    return found
+
+
+def set_volumes(
+    tx: Transaction,
+    sums: Sequence[SumRow],
+    volume_kb: Mapping[int, float],
+    carried: Mapping[int, tuple[int, int]],
+) -> None:
     """Make the volume of units, and what their crawl took, from the sums of a round.
 
-    volume_kb: what counts of units where that is not what the sums say. A volume of a newer round
-    stays.
+    volume_kb: what counts of units where that is not what the sums say. carried: (bytes, pages) of
+    the rounds from which units were carried over. A volume of a newer round stays.
     """
-    volumes = [
-        {
-            "id": row.unit_id,
-            "volume_kb": volume_kb.get(row.unit_id, row.response_bytes / 1000),
-            "pages": row.pages,
-            "volume_round": row.round,
-        }
-        for row in sums
-    ]
+    volumes = []
+    for row in sums:
+        size_bytes, pages = carried.get(row.unit_id, (0, 0))
+        volumes.append(
+            {
+                "id": row.unit_id,
+                "volume_kb": volume_kb.get(row.unit_id, row.response_bytes / 1000)
+                + size_bytes / 1000,
+                "pages": row.pages + pages,
+                "volume_round": row.round,
+            }
+        )
     older = sa.func.coalesce(units.c.volume_round, 0) <= sa.bindparam("new_volume_round")
     tx.update_each(units, ["id"], volumes, older)
     crawls = [

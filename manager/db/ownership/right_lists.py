@@ -30,6 +30,8 @@ class ListedRow:
     max_transfer: int
     start_pages: int
     kind: str
+    round: int
+    continues: int | None
 
 
 def listed(
@@ -53,6 +55,8 @@ def listed(
             rights.c.max_transfer,
             units.c.start_pages,
             rights.c.kind,
+            rights.c.round,
+            rights.c.continues,
         )
         .join(units, units.c.id == rights.c.unit_id)
         .where(

@@ -36,7 +36,10 @@ __all__ = [
     "RightCount",
     "RightRow",
     "agents_with_withdrawn",
+    "begin_anew",
+    "carry_over",
     "count_of",
+    "crawled_now",
     "free",
     "grant",
     "held_by_agent",
@@ -46,9 +49,12 @@ __all__ = [
     "note_sent",
     "of_agent",
     "of_units",
+    "oldest_round",
     "set_limit",
     "units_in_groups",
     "withdraw",
+    "withdraw_crawls",
+    "withdraw_probes",
 ]
 
 FINISHED: Final = Message("ownership.finished")
@@ -106,6 +112,7 @@ class RightRow:
     granted_generation: int
     withdrawn_generation: int | None
     news_generation: int | None
+    continues: int | None
 
 
 def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) -> None:
@@ -211,6 +218,44 @@ def withdraw(
         tx.execute(agents.update().where(agents.c.id.in_(touched)).values(list_changed=True))
 
 
+def carry_over(
+    tx: Transaction, number: int, target: int, now_ms: int, reason: Message
+) -> dict[int, int]:
+    """Move crawls from one round to another with their agents; return unit to agent.
+
+    Only agents that can be told so: the rights of the others are withdrawn. What an agent held for
+    the former round becomes a row of `holdings`; the lists that name the unit stay what they are.
+    """
+    crawls = sa.and_(rights.c.kind == "crawl", rights.c.round == number)
+    pending = sa.and_(crawls, rights.c.withdrawn_generation.is_(None))
+    able = sa.select(agents.c.id).where(agents.c.unit_rounds)
+    others = tx.values(sa.select(rights.c.unit_id).where(pending, rights.c.agent_id.not_in(able)))
+    withdraw(tx, now_ms, reason, unit_ids=others)
+    carried = dict(
+        tx.tuples(
+            sa.select(rights.c.unit_id, rights.c.agent_id).where(
+                pending, rights.c.agent_id.in_(able)
+            )
+        )
+    )
+    chosen = sa.and_(pending, rights.c.agent_id.in_(able))
+    _note_holdings(tx, chosen, now_ms, reason)
+    tx.execute(
+        rights.update()
+        .where(chosen)
+        .values(
+            round=target,
+            continues=sa.func.coalesce(rights.c.continues, number),
+            granted_ms=now_ms,
+            sent_ms=None,
+        )
+    )
+    touched = sorted(set(carried.values()))
+    for part in chunks(touched):
+        tx.execute(agents.update().where(agents.c.id.in_(part)).values(list_changed=True))
+    return carried
+
+
 def free(
     tx: Transaction,
     now_ms: int,
@@ -263,6 +308,11 @@ def _free(tx: Transaction, condition: Condition, now_ms: int, reason: Message) -
             .values(state="waiting", **quiet)
         )
     _give_back_refetches(tx, condition)
+    _note_holdings(tx, condition, now_ms, reason)
+    return tx.changed(rights.delete().where(condition))
+
+
+def _note_holdings(tx: Transaction, condition: Condition, now_ms: int, reason: Message) -> None:
     ended = {
         "unit_id": rights.c.unit_id,
         "agent_id": rights.c.agent_id,
@@ -275,7 +325,6 @@ def _free(tx: Transaction, condition: Condition, now_ms: int, reason: Message) -
     }
     over = sa.select(*ended.values()).where(condition)
     tx.execute(holdings.insert().from_select(list(ended), over))
-    return tx.changed(rights.delete().where(condition))
 
 
 def _give_back_refetches(tx: Transaction, condition: Condition) -> None:
@@ -337,6 +386,39 @@ def of_units(tx: Transaction, unit_ids: Collection[int]) -> list[RightRow]:
 def count_of(tx: Transaction, agent_id: int, kind: str) -> int:
     """Return how many rights of a kind an agent has."""
     return int(tx.value(_COUNT_OF, {"agent": agent_id, "kind": kind}))
+
+
+def begin_anew(tx: Transaction) -> None:
+    """Clear what rights continue: what agents did since the backup is unknown."""
+    tx.execute(rights.update().where(rights.c.continues.is_not(None)).values(continues=None))
+
+
+def oldest_round(tx: Transaction, agent_id: int) -> int | None:
+    """Return the oldest round of the rights of an agent, or None: it has none."""
+    found = tx.value(sa.select(sa.func.min(rights.c.round)).where(rights.c.agent_id == agent_id))
+    return None if found is None else int(found)
+
+
+def crawled_now(tx: Transaction) -> dict[int, int]:
+    """Return the units that agents crawl and keep, unit to agent."""
+    query = sa.select(rights.c.unit_id, rights.c.agent_id)
+    return dict(
+        tx.tuples(query.where(rights.c.kind == "crawl", rights.c.withdrawn_generation.is_(None)))
+    )
+
+
+def withdraw_probes(tx: Transaction, number: int, now_ms: int, reason: Message) -> None:
+    """Withdraw the rights to probe for a round."""
+    probed = sa.and_(rights.c.round == number, rights.c.kind == "probe")
+    units = tx.values(sa.select(rights.c.unit_id).where(probed))
+    withdraw(tx, now_ms, reason, unit_ids=units)
+
+
+def withdraw_crawls(tx: Transaction, number: int, now_ms: int, reason: Message) -> None:
+    """Withdraw the rights of a round, of whichever kind but refetches."""
+    of_round = sa.and_(rights.c.round == number, rights.c.kind != "refetch")
+    units = tx.values(sa.select(rights.c.unit_id).where(of_round))
+    withdraw(tx, now_ms, reason, unit_ids=units)
 
 
 def held_by_agent(tx: Transaction) -> list[RightCount]:

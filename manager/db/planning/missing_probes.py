@@ -15,6 +15,8 @@ from manager.db.transaction import Transaction
 __all__ = [
     "add",
     "banned_pairs",
+    "count_everywhere",
+    "fresh_counts",
     "fresh_pairs",
     "order_everywhere",
     "ordered_since",
@@ -30,11 +32,6 @@ def order_everywhere(
     Units are those that a round takes: with an address, not excluded; of a split host `/`, which
     stands for all of it. Hosts that an agent never gets it does not probe. Returns how many orders.
     """
-    fresh = sa.exists().where(
-        distances.c.unit_id == units.c.id,
-        distances.c.agent_id == agents.c.id,
-        distances.c.measured_ms >= fresh_ms,
-    )
     ordered = sa.exists().where(
         probe_orders.c.round == round_number,
         probe_orders.c.unit_id == units.c.id,
@@ -49,16 +46,41 @@ def order_everywhere(
             sa.literal(now_ms, sa.BigInteger()),
         )
         .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
-        .where(
-            units.c.state.in_(("probing", "placed")),
-            units.c.path == "/",
-            ~fresh,
-            ~ordered,
-            not_banned(agents.c.id, units.c.host_id),
-        )
+        .where(*_is_missing(("probing", "placed"), fresh_ms), ~ordered)
     )
     columns = ["round", "unit_id", "agent_id", "state", "ordered_ms"]
     return tx.changed(probe_orders.insert().from_select(columns, pairs))
+
+
+def count_everywhere(tx: Transaction, agent_ids: Collection[int], fresh_ms: int) -> dict[int, int]:
+    """Return how many probes `order_everywhere` would order of each agent in a round to come."""
+    query = (
+        sa.select(agents.c.id, sa.func.count())
+        .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
+        .where(*_is_missing(("idle", "probing", "placed"), fresh_ms))
+        .group_by(agents.c.id)
+    )
+    return dict(tx.tuples(query))
+
+
+def fresh_counts(tx: Transaction, fresh_ms: int) -> dict[int, int]:
+    """Return how many distances of each agent are newer than a moment."""
+    return tx.counts(distances.c.agent_id, distances.c.measured_ms >= fresh_ms)
+
+
+def _is_missing(states: Collection[str], fresh_ms: int) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the conditions that an agent has no fresh distance to a unit, and may probe it."""
+    fresh = sa.exists().where(
+        distances.c.unit_id == units.c.id,
+        distances.c.agent_id == agents.c.id,
+        distances.c.measured_ms >= fresh_ms,
+    )
+    return (
+        units.c.state.in_(states),
+        units.c.path == "/",
+        ~fresh,
+        not_banned(agents.c.id, units.c.host_id),
+    )
 
 
 def add(tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], now_ms: int) -> int:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from manager.db.ownership import work_orders
 from manager.db.ownership.work_orders import OPEN, is_free_for
-from manager.db.tables import hosts, probe_orders, rounds, units
+from manager.db.tables import agents, hosts, probe_orders, rights, rounds, unit_rounds, units
 from manager.db.transaction import Transaction, any_of, chunks
 from manager.message_fields import message_fields
 from shared.frozen import frozen
@@ -30,6 +30,7 @@ __all__ = [
     "counts_of_agent",
     "cut_short",
     "fail",
+    "fail_blocked",
     "fail_round",
     "finish",
     "of_unit",
@@ -124,6 +125,51 @@ def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: 
             probe_orders.c.round <= last_round,
         )
         .values(state="failed", reason=Message("planning.agent_absent"))
+    )
+
+
+def fail_blocked(tx: Transaction, number: int, reason: Message) -> int:
+    """Fail orders of a round that wait where a crawl runs or must come first; return how many.
+
+    That is so in the address group of a unit that is crawled, or that a live round will crawl; and
+    for an agent that knows one round at a time and has another one.
+    """
+    crawled, beside, place = unit_rounds.alias("crawled"), units.alias("beside"), hosts.alias("at")
+    probed, host = units.alias("probed"), hosts.alias("host")
+    group = (
+        sa.select(host.c.group_id)
+        .join(probed, probed.c.host_id == host.c.id)
+        .where(probed.c.id == probe_orders.c.unit_id)
+        .correlate(probe_orders)
+        .scalar_subquery()
+    )
+    unfinished = sa.exists().where(
+        place.c.group_id == group,
+        beside.c.host_id == place.c.id,
+        crawled.c.unit_id == beside.c.id,
+        crawled.c.state.in_(("waiting", "granted")),
+    )
+    held = sa.exists().where(rights.c.group_id == group, rights.c.kind == "crawl")
+    busy = sa.exists().where(
+        agents.c.id == probe_orders.c.agent_id,
+        ~agents.c.unit_rounds,
+        sa.or_(
+            sa.exists().where(
+                unit_rounds.c.agent_id == agents.c.id,
+                unit_rounds.c.state.in_(("waiting", "granted")),
+                unit_rounds.c.round < number,
+            ),
+            sa.exists().where(rights.c.agent_id == agents.c.id, rights.c.round < number),
+        ),
+    )
+    return tx.changed(
+        probe_orders.update()
+        .where(
+            probe_orders.c.round == number,
+            probe_orders.c.state == "waiting",
+            sa.or_(unfinished, held, busy),
+        )
+        .values(state="failed", reason=reason)
     )
 
 

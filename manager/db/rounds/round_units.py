@@ -22,6 +22,10 @@ __all__ = [
     "any_unfinished",
     "begun",
     "cancel_units",
+    "carry_all",
+    "carry_into",
+    "counts_of",
+    "drop_waiting",
     "enter",
     "enter_all",
     "failures_by_agent",
@@ -36,8 +40,9 @@ __all__ = [
     "waiting_for",
 ]
 
-STATES: Final = ("waiting", "granted", "finished", "cancelled", "failed")
+STATES: Final = ("waiting", "granted", "finished", "cancelled", "failed", "carried")
 OVER: Final = ("finished", "failed")
+UNFINISHED: Final = ("waiting", "granted")
 
 
 @frozen
@@ -103,6 +108,37 @@ def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
     tx.update_each(unit_rounds, ["unit_id"], rows, of_round, other, unfinished, **waiting)
 
 
+def carry_all(tx: Transaction, number: int, now_ms: int) -> int:
+    """Take what is not finished out of a round, whose deadline came; return how many units."""
+    return tx.changed(
+        unit_rounds.update()
+        .where(unit_rounds.c.round == number, unit_rounds.c.state.in_(UNFINISHED))
+        .values(state="carried", finished_ms=now_ms, quiet_ms=None)
+    )
+
+
+def carry_into(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
+    """Enter units into a round in which their agents continue with them."""
+    rows = [{"unit_id": unit, "agent_id": agent} for unit, agent in owners.items()]
+    tx.insert_new(unit_rounds, [{"round": number, "state": "granted", **row} for row in rows])
+    waiting = unit_rounds.c.round == number, unit_rounds.c.state == "waiting"
+    tx.update_each(unit_rounds, ["unit_id"], rows, *waiting, state="granted")
+
+
+def drop_waiting(tx: Transaction, number: int) -> None:
+    """Forget the units of a round that no agent has a right to; it enters them when it crawls."""
+    tx.execute(
+        unit_rounds.delete().where(unit_rounds.c.round == number, unit_rounds.c.state == "waiting")
+    )
+
+
+def counts_of(tx: Transaction, number: int) -> dict[str, int]:
+    """Return how many units of a round are in each state."""
+    c = unit_rounds.c
+    query = sa.select(c.state, sa.func.count()).where(c.round == number).group_by(c.state)
+    return dict(tx.tuples(query))
+
+
 def agents_waiting(tx: Transaction, number: int) -> list[int]:
     """Return the agents that own units of a round which wait for a right."""
     mine = sa.exists().where(
@@ -118,8 +154,10 @@ def waiting_for(
 ) -> list[WaitingUnit]:
     """Return units whose owner waits for a right and can get it.
 
-    Units of hosts that the agent never gets are left out, and those that no plain agent can have.
+    Units of hosts that the agent never gets are left out, those that no plain agent can have, and
+    those that a round before has not finished.
     """
+    former = unit_rounds.alias("former")
     return tx.rows(
         WaitingUnit,
         sa.select(unit_rounds.c.unit_id, hosts.c.group_id)
@@ -129,6 +167,11 @@ def waiting_for(
             unit_rounds.c.agent_id == agent_id,
             unit_rounds.c.state == "waiting",
             unit_rounds.c.round == number,
+            ~sa.exists().where(  # in a round before
+                former.c.unit_id == unit_rounds.c.unit_id,
+                former.c.round < number,
+                former.c.state.in_(UNFINISHED),
+            ),
             may_crawl(agent_id, unit_rounds.c.unit_id),
             not_banned(agent_id, hosts.c.id),
             sa.not_(beside_pieces()) if is_plain else sa.true(),
@@ -159,7 +202,8 @@ def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) 
         }
         for row in finished
     ]
-    unfinished = any_of(unit_rounds.c.state, "waiting", "granted")
+    # A claim may have been on its way when its unit was carried over.
+    unfinished = any_of(unit_rounds.c.state, "waiting", "granted", "carried")
     tx.update_each(unit_rounds, ("round", "unit_id"), rows, unfinished, finished_ms=now_ms)
 
 
@@ -209,7 +253,7 @@ def finishers(tx: Transaction, number: int) -> dict[int, int]:
     """Return the agents that ended units of a round, and when each ended its last."""
     c = unit_rounds.c
     query = sa.select(c.agent_id, sa.func.max(c.finished_ms)).group_by(c.agent_id)
-    return dict(tx.tuples(query.where(c.round == number, c.state.in_(OVER))))
+    return dict(tx.tuples(query.where(c.round == number, c.state.in_((*OVER, "carried")))))
 
 
 def failures_by_agent(tx: Transaction, number: int) -> list[tuple[int, str, int]]:

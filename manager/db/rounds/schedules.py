@@ -42,6 +42,8 @@ class RoundSchedule(Schedule):
     method: str
     probe: bool
     plan_moves: float | None
+    until_s: int | None
+    until_share: float | None
 
 
 @message_fields

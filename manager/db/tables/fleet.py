@@ -106,6 +106,7 @@ agents: Final = sa.Table(
     # Refetches: whether it supports them, and the results of its pages.
     flag("refetches"),
     flag("reopens"),  # it can continue a unit that it finished, in the same round
+    flag("unit_rounds"),  # its list may name a round of each unit (`#UnitRound=`)
     count("refetch_round"),
     count("refetch_compared"),
     count("refetch_contradicted"),

@@ -45,12 +45,25 @@ rounds: Final = sa.Table(
     moment("refetch_ms"),  # it was decided which of its pages are fetched again
     one_of("method", "default", "random", "keep", "tree", "exchange", "prices", "lp"),
     one_of("state", "probing", "crawling", "finished", "cancelled"),
-    # 1 while the round is open, else NULL: at most one is.
+    # When what is left is carried over into the next round: a moment, or a share of the units that
+    # are finished; and when it was.
+    moment("until_ms"),
+    sa.Column("until_share", sa.Float()),
+    moment("carried_ms"),
+    moment("predicted_ms"),  # a person told it to plan with predictions instead of more probes
+    # Its predicted end and when that was predicted: at its start, and when its crawl began. error:
+    # (end - made) / (predicted - made) - 1, once it is over; NULL: not known.
+    moment("eta_ms"),
+    moment("eta_made_ms"),
+    sa.Column("eta_error", sa.Float()),
+    # Its number while the round is open (1 in rounds from before 0.4), else NULL.
     sa.Column("open", Whole, unique=True),
+    partial_index("uq_rounds_probing", "state", unique=True, where="state = 'probing'"),
     sa.CheckConstraint("(open IS NOT NULL) = (state IN ('probing', 'crawling'))", name="open"),
 )
 
 # waiting: its owner has no right yet. granted: is being crawled. failed: not a single page came.
+# carried: the deadline came first, and the unit continues in the next round.
 unit_rounds: Final = sa.Table(
     "unit_rounds",
     metadata,
@@ -66,7 +79,7 @@ unit_rounds: Final = sa.Table(
     moment("quiet_ms"),  # granted, and nothing of it is left; but it is a piece of a split host
     message("reason"),
     text("failure"),  # by which it failed, a code (`shared.host_failures`)
-    one_of("state", "waiting", "granted", "finished", "cancelled", "failed"),
+    one_of("state", "waiting", "granted", "finished", "cancelled", "failed", "carried"),
     sa.Index(None, "round", "state"),
     partial_index("ix_unit_rounds_quiet", "round", "unit_id", where="quiet_ms IS NOT NULL"),
     sa.Index(None, "agent_id", "state", "round", "unit_id"),
@@ -132,6 +145,8 @@ round_schedules: Final = sa.Table(
     text("method"),
     flag("probe", start=True),
     sa.Column("plan_moves", sa.Float()),  # of its rounds
+    sa.Column("until_s", Whole),  # its rounds have a deadline, so long after they begin
+    sa.Column("until_share", sa.Float()),
     text("made_by"),
     moment("made_ms", required=True),
     moment("next_ms", required=True),

@@ -77,6 +77,7 @@ rights: Final = sa.Table(
     count("granted_generation"),  # the first list that names it
     sa.Column("withdrawn_generation", Whole),  # the first list that no longer does
     sa.Column("news_generation", Whole),  # the first list that says something new of it
+    sa.Column("continues", Whole),  # the oldest round whose queue it continues; NULL: starts again
     one_of("kind", "probe", "crawl", "refetch"),
     sa.Index(None, "group_id", "agent_id"),
     sa.Index(None, "agent_id", "unit_id"),

@@ -72,8 +72,9 @@ def _untouched(tx: Transaction, row: AgentRow) -> list[int]:
     for atom, unit_id, _ in assignments.owners_of_atoms(tx, ours):
         owned[atom].add(unit_id)
     everything = [unit_id for unit_ids in owned.values() for unit_id in unit_ids]
-    current = rounds.open_round(tx)
-    kept = round_units.begun(tx, current.number, everything) if current is not None else set()
+    kept: set[int] = set()
+    for number in rounds.live_numbers(tx):
+        kept |= round_units.begun(tx, number, everything)
     groups = group_lookup.groups_of_units(tx, everything)
     decided = load_standing(tx, everything)
     if row.is_plain:

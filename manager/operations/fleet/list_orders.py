@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from manager.assignment.host_shares import share_ms
 from manager.db.engine import Transaction
@@ -54,11 +54,17 @@ class _Host:
 
 
 def orders_of(
-    tx: Transaction, agent_id: int, page: Sequence[ListedRow], now_ms: int, start_pages_limit: int
+    tx: Transaction,
+    agent_id: int,
+    page: Sequence[ListedRow],
+    now_ms: int,
+    start_pages_limit: int,
+    round_number: int | None = None,
 ) -> list[Order]:
     """Return the orders for some units of an agent's list, each followed by its start pages.
 
     start_pages_limit: of a unit that is no piece of a split host; the most referred are sent.
+    round_number: of the list; units of another one say which. None: the agent cannot be told.
     """
     hosts = _hosts(tx, agent_id, {row.host_id for row in page}, now_ms)
     listed = {row.unit_id: row for row in page if row.start_pages and row.kind != "refetch"}
@@ -83,7 +89,12 @@ def orders_of(
         only = [url[url.index("/", 8) :] for url in again.get(row.unit_id, ())]
         if row.kind == "refetch" and not only:
             continue  # without a page it would read as a probe
-        made.append(hosts[row.host_id].order(row, starts.get(row.unit_id, ()), only))
+        order = hosts[row.host_id].order(row, starts.get(row.unit_id, ()), only)
+        if round_number is not None and row.round != round_number:
+            order = replace(order, round=row.round)
+        if round_number is not None and row.continues is not None:
+            order = replace(order, continues=row.continues)
+        made.append(order)
         made += pages.get(row.unit_id, ())
     return made
 

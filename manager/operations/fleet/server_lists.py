@@ -59,11 +59,10 @@ def current_list(
         row = agents.by_id(tx, agent.id)
         if row is None or row.retired_ms is not None:
             raise ForbiddenError("fleet.retired_gets_no_work", name=agent.name)
-        current = rounds.open_round(tx)
         if row.is_plain:
             row = renew_plain(tx, row, "list", now_ms, policy)
             finish_by_list(tx, row, now_ms)
-            grant_waiting(tx, row, current, now_ms, policy)
+            grant_waiting(tx, row, rounds.open_rounds(tx), now_ms, policy)
             row = agents.by_id(tx, agent.id) or row
         if row.list_outrun or (row.is_plain and row.list_changed):
             agents.raise_generation(tx, row.id)
@@ -88,7 +87,9 @@ def current_list(
         )
         if row.generation != row.list_sent_generation:
             rights.note_sent(tx, row.id, row.generation, now_ms)
-        number = current.number if current is not None else rounds.last_number(tx)
+        number = rounds.last_number(tx)
+        if not row.unit_rounds:  # one round at a time
+            number = rights.oldest_round(tx, row.id) or number
         kind = _kind(tx, row)
     lease_s = policy.plain_permit_s if row.is_plain else policy.permit_s
     head = ListHead(number, row.generation, round(lease_s))
@@ -107,17 +108,18 @@ def _lines(
     db: Database, row: AgentRow, head: ListHead, kind: str | None, now_ms: int, most: int
 ) -> Iterator[ListLine]:
     yield from head_lines(head)
-    yield from order_lines(_orders(db, row, kind, now_ms, most))
+    number = head.round if row.unit_rounds else None
+    yield from order_lines(_orders(db, row, kind, now_ms, most, number))
 
 
 def _orders(
-    db: Database, row: AgentRow, kind: str | None, now_ms: int, most: int
+    db: Database, row: AgentRow, kind: str | None, now_ms: int, most: int, number: int | None
 ) -> Iterator[Order]:
     after = (-1, -1)
     while True:
         with db.read() as tx:
             page = right_lists.listed(tx, row.id, row.generation, kind, after, PAGE)
-            made = orders_of(tx, row.id, page, now_ms, most)
+            made = orders_of(tx, row.id, page, now_ms, most, number)
         if not page:
             return
         yield from made

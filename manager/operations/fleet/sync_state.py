@@ -63,6 +63,7 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
         "capacity": json_of(request.capacity).decode() if request.capacity else row.capacity,
         "reports_waiting": request.reports_waiting,
         "refetches": request.refetches,
+        "unit_rounds": request.unit_rounds,
         "shared_held": request.shared_held,
         "reopens": request.reopens,
         "counters": counters,

@@ -158,9 +158,8 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
     if not owners:
         return 0
     moved = assignments.place(tx, owners, now_ms, reason)
-    current = rounds.open_round(tx)
-    if current is not None:
-        round_units.hand_over(tx, current.number, owners)
+    for number in rounds.live_numbers(tx):
+        round_units.hand_over(tx, number, owners)
     # A retired agent's permit may still run: its rights are free only when that is over.
     rights.withdraw(tx, now_ms, reason, unit_ids=list(owners), agent_id=row.id)
     agents.add_load(tx, added)

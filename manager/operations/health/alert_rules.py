@@ -17,6 +17,7 @@ from manager.db.fleet.agent_summaries import MachineRow
 from manager.db.health import system_figures
 from manager.db.releases import releases
 from manager.db.releases.releases import AgentReleaseRow
+from manager.db.rounds import rounds
 from manager.operations.alert import Alert
 from manager.operations.fleet.agent_summaries import AgentOverview
 from manager.operations.fleet.agents import AgentView
@@ -47,6 +48,8 @@ REPORTS_WAITING: Final = 20
 ABSENT: Final = (LivenessState.NEW, LivenessState.LEFT, LivenessState.RETIRED)
 
 DAY_MS: Final = 86_400_000
+LATE_MS: Final = 600_000
+"""A round that is late by less is no alert."""
 
 UNSIGNED_DAYS: Final = 2
 
@@ -178,8 +181,26 @@ def present_alerts(
             tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
         )
     found = alerts_of(seen, moves, ends, updates, limits, now_ms)
+    found += _late_rounds(db, limits.round_late_share, now_ms)
     found += agent_alerts(seen.views, machines, limits.agent_problem_s)
     return [*found, *map(alert_of, few_hosts(db, seen.views, limits.min_reachable_share))]
+
+
+def _late_rounds(db: Database, share: float, now_ms: int) -> Iterator[Alert]:
+    """Yield the open rounds that are late by their own prediction. share: of its length."""
+    if not share:
+        return
+    with db.read() as tx:
+        opened = rounds.open_rounds(tx)
+    for row in opened:
+        if row.eta_ms is None or row.eta_made_ms is None:
+            continue
+        late_ms = now_ms - row.eta_ms
+        if late_ms > max(LATE_MS, share * (row.eta_ms - row.eta_made_ms)):
+            behind = Message(
+                "alerts.round_behind", number=row.number, late_ms=late_ms, eta_ms=row.eta_ms
+            )
+            yield Alert(f"round:{row.number}", behind)
 
 
 def few_hosts(

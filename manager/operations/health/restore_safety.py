@@ -112,6 +112,8 @@ def _renumber_rounds(tx: Transaction) -> None:
     """
     beyond = max(rounds.last_number(tx), tick_clock.rounds_from(tx)) + ROUNDS
     tick_clock.number_rounds_from(tx, beyond)
-    current = rounds.open_round(tx)
-    if current is not None:
-        rounds.renumber(tx, current.number, beyond)
+    live = rounds.live_numbers(tx)
+    for place, number in reversed(list(enumerate(live))):
+        rounds.renumber(tx, number, beyond + place)
+    rights.begin_anew(tx)
+    tick_clock.number_rounds_from(tx, beyond + max(0, len(live) - 1))

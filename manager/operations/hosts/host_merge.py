@@ -41,9 +41,8 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
             raise ConflictError("hosts.pinned_below", unit=pinned[0])
         assignments.close(tx, ids, now_ms, MERGED)
         probes.fail(tx, MERGED, unit_ids=ids)
-        current = rounds.open_round(tx)
-        if current is not None:
-            round_units.cancel_units(tx, current.number, MERGED, ids)
+        for number in rounds.live_numbers(tx):
+            round_units.cancel_units(tx, number, MERGED, ids)
         start_pages.drop_found(tx, [unit.id for unit in units])
         moves = {page.id: top.id for page in start_pages.start_pages_of(tx, ids)}
         start_pages.move_start_pages(tx, moves)

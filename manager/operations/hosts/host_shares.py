@@ -44,36 +44,36 @@ def share_out(db: Database, now_ms: int) -> int:
     Returns how many hosts and pieces that were.
     """
     with db.read() as tx:
-        current = rounds.open_round(tx)
-        if current is None:
-            return 0
-        if not host_shares.starved(tx, current.number) and not pieces.rested(tx, current.number):
+        numbers = rounds.live_numbers(tx)
+        if not any(host_shares.starved(tx, one) or pieces.rested(tx, one) for one in numbers):
             return 0
     with db.write() as tx:
         changed = finish_rested(tx, now_ms)
-        for host in host_shares.starved(tx, current.number):
-            wanted, held = host_shares.wanted_shares(tx, host)
-            # Fewer than before only while no agent fetches: else one would exceed its share.
-            if wanted > host.shares or (not held and wanted != host.shares):
-                host_shares.set_shares(tx, host.host_id, wanted)
-                host_shares.news(tx, held)
-                changed += 1
+        for number in numbers:
+            for host in host_shares.starved(tx, number):
+                wanted, held = host_shares.wanted_shares(tx, host)
+                # Fewer than before only while no agent fetches: else one would exceed its share.
+                if wanted > host.shares or (not held and wanted != host.shares):
+                    host_shares.set_shares(tx, host.host_id, wanted)
+                    host_shares.news(tx, held)
+                    changed += 1
     return changed
 
 
 def finish_rested(tx: Transaction, now_ms: int) -> int:
     """Finish the pieces of hosts of which nothing is left; return how many."""
-    current = rounds.open_round(tx)
-    if current is None:
-        return 0
-    quiet = pieces.rested(tx, current.number)
+    return sum(_finish_rested(tx, number, now_ms) for number in rounds.live_numbers(tx))
+
+
+def _finish_rested(tx: Transaction, number: int, now_ms: int) -> int:
+    quiet = pieces.rested(tx, number)
     if not quiet:
         return 0
     done = [
         FinishedRow(
             unit_id=row.unit_id,
             agent_id=row.agent_id,
-            round=current.number,
+            round=number,
             pages=row.pages,
             size_bytes=row.size_bytes,
             reason=row.reason,
@@ -86,7 +86,7 @@ def finish_rested(tx: Transaction, now_ms: int) -> int:
         rights.free(tx, now_ms, rights.FINISHED, agent_id=agent_id, unit_ids=units)
         # The agent keeps what it knows of a piece until a list leaves it out.
         agents.update(tx, agent_id, list_changed=True)
-    refresh_volumes(tx, current.number, [row.unit_id for row in quiet])
+    refresh_volumes(tx, number, [row.unit_id for row in quiet])
     return len(quiet)
 
 

@@ -238,10 +238,10 @@ def _carry_out(
             ids[unit]: taking[part].id for part, units in enumerate(made.parts) for unit in units
         }
         assignments.place(tx, owners, now_ms, SPLIT)
-        current = rounds.open_round(tx)
-        if current is not None and current.state == "crawling":
-            round_units.enter(tx, current.number, owners)
-            round_units.hand_over(tx, current.number, owners)
+        for current in rounds.open_rounds(tx):
+            if current.state == "crawling" and current.carried_ms is None:
+                round_units.enter(tx, current.number, owners)
+                round_units.hand_over(tx, current.number, owners)
     index = UnitIndex(prefix + path for path in ids)
     moves = {}
     for page in start_pages.start_pages_of(tx, [ids["/"]]):

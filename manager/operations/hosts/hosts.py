@@ -95,9 +95,8 @@ def _exclude(
     hosts.set_unit_state(tx, unit_ids, "excluded")
     assignments.close(tx, unit_ids, now_ms, EXCLUDED)
     probes.fail(tx, EXCLUDED, unit_ids=unit_ids)
-    current = rounds.open_round(tx)
-    if current is not None:
-        round_units.cancel_units(tx, current.number, EXCLUDED, unit_ids)
+    for number in rounds.live_numbers(tx):
+        round_units.cancel_units(tx, number, EXCLUDED, unit_ids)
     rights.withdraw(tx, now_ms, EXCLUDED, unit_ids=unit_ids)
     segments, results = archive_withdrawals.withdraw(tx, host.id, now_ms)
     withdrawals.add(tx, host.id, now_ms)

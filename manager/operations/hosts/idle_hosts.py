@@ -51,8 +51,6 @@ def check_idle(
     held = rights.of_units(tx, ids)
     if held:
         raise ConflictError(f"hosts.busy_{held[0].kind}", host=host.key, round=held[0].round)
-    current = rounds.open_round(tx)
-    if current is not None:
-        done = round_units.fetched_among(tx, current.number, ids)
-        if done:
-            raise ConflictError("hosts.crawled_in_round", host=host.key, round=current.number)
+    for number in rounds.live_numbers(tx):
+        if round_units.fetched_among(tx, number, ids):
+            raise ConflictError("hosts.crawled_in_round", host=host.key, round=number)

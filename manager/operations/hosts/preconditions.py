@@ -37,7 +37,8 @@ IDLE: Final = ("placed", "probing", "idle")
 def round_obstacle(db: Database) -> ObstacleCode:
     """Return why no round can begin."""
     with db.read() as tx:
-        if rounds.open_round(tx) is not None:
+        current = rounds.open_round(tx)
+        if current is not None and current.state == "probing":
             return "round-open"
         if not members(tx):
             return "no-agent"

@@ -5,6 +5,7 @@ its news has waited for `policy.start_page_delay_s`, or at once when the agent h
 do. A unit that is done continues in the round, at the agent that crawled it and knows its pages, if
 that can continue (`SyncRequest.reopens`) and still owns it. All other start pages come with the
 next list that has their unit: the grant of a unit that waits, or the next round (ADR 203).
+Where rounds overlap, what crawls is sent its pages in either; a unit reopens in the newest only.
 Invariant: a round does not end while news of it wait; each unit continues at most
 `policy.reopenings_per_unit` times in a round, so hosts that name each other's pages cannot keep a
 round open.
@@ -13,12 +14,13 @@ round open.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import host_shares, pieces, start_page_news
 from manager.db.hosts.start_page_news import NewsRow
 from manager.db.rounds import rounds
-from manager.db.rounds.rounds import RoundRow
 from manager.operations.policy import Policy
 
 __all__ = ["deliver_start_pages"]
@@ -30,15 +32,18 @@ def deliver_start_pages(db: Database, now_ms: int, policy: Policy) -> int:
         if not start_page_news.any_waiting(tx):
             return 0
     with db.write() as tx:
-        current = rounds.open_round(tx)
-        if current is None or current.state != "crawling":
+        numbers = rounds.live_numbers(tx)
+        if not numbers:
             start_page_news.drop(tx)  # each list of the next crawl has them
             return 0
-        return _deliver(tx, current, now_ms, policy)
+        return _deliver(tx, numbers, now_ms, policy)
 
 
-def _deliver(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> int:
-    waiting = start_page_news.waiting(tx, current.number, policy.tick_batch_rows)
+def _deliver(tx: Transaction, numbers: Sequence[int], now_ms: int, policy: Policy) -> int:
+    current = rounds.open_round(tx)
+    crawls = current is not None and current.state == "crawling" and current.carried_ms is None
+    reopening = current.number if crawls and current is not None else None
+    waiting = _waiting(tx, numbers, reopening, policy.tick_batch_rows)
     split = pieces.hosts_of_units(tx, {row.unit_id for row in waiting})
     of_agent: dict[int, list[NewsRow]] = defaultdict(list)
     late = []
@@ -48,7 +53,7 @@ def _deliver(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) ->
         else:
             late.append(row.unit_id)
     start_page_news.drop(tx, late)
-    busy = start_page_news.busy_agents(tx, current.number)
+    busy = set[int]().union(*(start_page_news.busy_agents(tx, number) for number in numbers))
     delay_ms = round(policy.start_page_delay_s * 1000)
     due = [
         row
@@ -57,10 +62,28 @@ def _deliver(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) ->
         if agent not in busy or rows[0].since_ms + delay_ms <= now_ms or rows[0].since_ms > now_ms
     ]
     host_shares.news(tx, [row.unit_id for row in due if row.state == "granted"])
-    done = [row.unit_id for row in due if row.state == "finished"]
-    start_page_news.reopen(tx, current.number, done)
+    if reopening is not None:
+        done = [row.unit_id for row in due if row.state == "finished"]
+        start_page_news.reopen(tx, reopening, done)
     start_page_news.drop(tx, [row.unit_id for row in due])
     return len(due)
+
+
+def _waiting(
+    tx: Transaction, numbers: Sequence[int], reopening: int | None, limit: int
+) -> list[NewsRow]:
+    """Return the units with news, the oldest first, each as in the round that crawls it now.
+
+    reopening: the newest round, where it crawls. What an earlier one finished comes with this one's
+    lists, or with those of a round that still probes.
+    """
+    found: dict[int, NewsRow] = {}
+    for number in reversed(numbers):
+        for row in start_page_news.waiting(tx, number, limit):
+            crawled = number == reopening or row.state == "granted"
+            if row.unit_id not in found or row.state == "granted":
+                found[row.unit_id] = row if crawled else replace(row, state=None, agent_id=None)
+    return sorted(found.values(), key=lambda row: (row.since_ms, row.unit_id))
 
 
 def _takes_part(row: NewsRow, policy: Policy, *, is_piece: bool) -> bool:

@@ -181,7 +181,16 @@ def _let_rest(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
 def _answers(claim: CompletionClaim, right: RightRow) -> bool:
     # A crawl that was limited in pages looks like a probe from the list that the agent was sent.
     limited = right.kind == "crawl" and right.max_transfer > 0 and claim.kind == "probe"
-    return claim.round == right.round and (claim.kind == right.kind or limited)
+    return _is_of_round(claim, right) and (claim.kind == right.kind or limited)
+
+
+def _is_of_round(claim: CompletionClaim, right: RightRow) -> bool:
+    """Return whether a claim is of the round of a right, or of one that the right continues.
+
+    The agent may have finished the unit before it heard that it was carried over.
+    """
+    first = right.round if right.continues is None else right.continues
+    return first <= claim.round <= right.round
 
 
 def _finish_probes(

@@ -51,7 +51,7 @@ def held_during(
     with db.read() as tx:
         held = tuple(right_lists.held_between(tx, agent.id, since_ms, until_ms))
         before = reports.last_until(tx, agent.id)
-        last_round = rounds.last_number(tx)
+        last_round = rounds.last_announced(tx)
         closed_ms = latest_close_ms(tx, agent.id, name, until_ms) if agent.kind == "plain" else None
         newest = max(held, key=lambda unit: unit.since_ms, default=None)
         big = directories.big_hosts(tx, agent.id, newest.round) if newest is not None else []

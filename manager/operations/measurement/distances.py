@@ -177,7 +177,8 @@ def refresh_volumes(tx: Transaction, round_number: int, unit_ids: Collection[int
     rows = measurements.crawled_sums(tx, round_number, unit_ids)
     whole = [with_fast_lines(row) for row in rows]
     volumes = {row.unit_id: row.response_bytes / 1000 for row in whole if row.odd_lines}
-    measurements.set_volumes(tx, rows, volumes | _volumes(tx, whole))
+    carried = measurements.carried_sums(tx, round_number, [row.unit_id for row in rows])
+    measurements.set_volumes(tx, rows, volumes | _volumes(tx, whole), carried)
     crawled = [row.unit_id for row in rows]
     for agent in agents.doubted(tx) if crawled else ():
         if any(period.has(*BYTE_FAULTS) for period in periods_of(agent)):

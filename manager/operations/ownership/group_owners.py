@@ -71,9 +71,8 @@ def enforce_one_owner(tx: Transaction, group_ids: Collection[int], now_ms: int) 
         if agent != keeper[group]
     }
     assignments.place(tx, moving, now_ms, SAME_ADDRESS)
-    current = rounds.open_round(tx)
-    if current is not None:
-        round_units.hand_over(tx, current.number, moving)
+    for number in rounds.live_numbers(tx):
+        round_units.hand_over(tx, number, moving)
     rights.withdraw(
         tx,
         now_ms,

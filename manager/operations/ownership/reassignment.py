@@ -39,9 +39,8 @@ def assign_units(
     Units that the round does not know yet do not enter it here.
     """
     moved = assignments.place(tx, owners, now_ms, reason, plan_id)
-    current = rounds.open_round(tx)
-    if current is not None:
-        round_units.hand_over(tx, current.number, owners)
+    for number in rounds.live_numbers(tx):
+        round_units.hand_over(tx, number, owners)
     crawling = [
         right.unit_id
         for right in rights.of_units(tx, owners)

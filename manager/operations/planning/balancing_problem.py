@@ -10,8 +10,9 @@ Costs are transfer costs, dearer for agents of less capacity (`agent_capacity`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -25,6 +26,7 @@ from manager.balancing.work_duration import relative_capacity, scale_costs
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements
+from manager.db.ownership import rights
 from manager.db.planning import plan_inputs
 from manager.db.planning.plan_inputs import PlanUnit
 from manager.distance.minimum_spanning_tree import SpanningTree
@@ -49,6 +51,8 @@ PROBE_FACTOR: Final = 10.0
 
 PIECES: Final = -(1 << 40)
 """Numbers of atoms below this one are pieces; those of groups and of agents' units are above."""
+
+NOTHING: Final[Mapping[int, int]] = MappingProxyType({})
 
 DistanceTuple = tuple[int, int, float | None, int, int]
 
@@ -77,12 +81,14 @@ def load_all(
     policy: Policy,
     *,
     on_predictions: bool = False,
+    keep_crawled: bool = False,
     start_ms: int = 0,
 ) -> Loaded | None:
     """Load the units in some states; None where there is no agent or no unit.
 
     start_ms: when the crawl begins, epoch milliseconds; the hours of agents are counted from it.
     on_predictions: agents whose distance is only predicted may have units that others measured.
+    keep_crawled: what an agent crawls now stays with it, as rounds may overlap.
     """
     if not agents:
         return None
@@ -97,6 +103,7 @@ def load_all(
         load_model(tx, ids),
         plan_inputs.last_tree(tx),
         on_predictions=on_predictions,
+        crawled=rights.crawled_now(tx) if keep_crawled else {},
         start_ms=start_ms,
     )
 
@@ -131,6 +138,7 @@ def _load(
     tree_before: Sequence[tuple[str, str]] = (),
     *,
     on_predictions: bool = False,
+    crawled: Mapping[int, int] = NOTHING,
     start_ms: int = 0,
 ) -> Loaded | None:
     row_of = {agent.id: row for row, agent in enumerate(agents)}
@@ -139,6 +147,7 @@ def _load(
     units, remarks = _allowed(units, row_of.keys(), plain, standing)
     if not units:
         return None
+    pinned = _kept(units, crawled, row_of, standing) | pinned
     column_of = {unit.unit_id: column for column, unit in enumerate(units)}
     wide = len(agents) * len(units) > WIDE
     distance = np.full((len(agents), len(units)), np.nan, np.float32 if wide else np.float64)
@@ -197,6 +206,32 @@ def _load(
         work,
         remarks,
     )
+
+
+def _kept(
+    units: Sequence[PlanUnit],
+    crawled: Mapping[int, int],
+    agent_ids: Collection[int],
+    standing: EffectivePins,
+) -> dict[int, int]:
+    """Return the units that stay with the agents that crawl them, unless a person says otherwise.
+
+    What must have one owner stays as a whole, so the others of its address are named, too.
+    """
+    agent_of = {
+        _atom(unit): crawled[unit.unit_id]
+        for unit in units
+        if unit.owner is not None and crawled.get(unit.unit_id) == unit.owner
+    }
+    return {
+        unit.unit_id: agent
+        for unit in units
+        if (agent := agent_of.get(_atom(unit))) in agent_ids
+        and agent is not None
+        and unit.owner == agent
+        and _atom(unit) not in standing.of_atom
+        and agent not in standing.banned.get(unit.group_id, ())
+    }
 
 
 def _largest_probe(probes: list[tuple[float, int, bool]]) -> tuple[float, int, bool]:

@@ -22,7 +22,7 @@ from manager.db.planning import missing_probes, plan_inputs
 from manager.db.transaction import chunks
 from manager.operations.policy import Policy
 
-__all__ = ["budgets", "order_probes_of_round", "order_some"]
+__all__ = ["budgets", "expected_probes", "order_probes_of_round", "order_some"]
 
 DAY_MS = 86_400_000
 STATES = ("placed", "probing")
@@ -36,11 +36,7 @@ def order_probes_of_round(
     ordered = _order_controls(tx, number, agent_ids, now_ms, policy)
     count = hosts.count_in_state(tx, STATES)
     budget = budgets(tx, agent_ids, now_ms, policy)
-    if (
-        count * len(agent_ids) <= policy.max_full_probe_pairs
-        and len(agent_ids) <= policy.probes_per_host_per_day
-        and count <= min(budget.values())
-    ):
+    if _is_for_all(count, agent_ids, budget, policy):
         return ordered + missing_probes.order_everywhere(tx, number, agent_ids, fresh_ms, now_ms)
     units = [unit for unit in plan_inputs.plan_units(tx, states=STATES) if unit.path == "/"]
     largest = control_hosts.largest(tx, math.ceil(policy.probe_large_share * count))
@@ -58,6 +54,34 @@ def order_probes_of_round(
         )
         ordered += done
     return ordered
+
+
+def expected_probes(
+    tx: Transaction, agent_ids: Sequence[int], now_ms: int, policy: Policy
+) -> dict[int, int]:
+    """Return about how many probes a round that starts now would order of each agent.
+
+    Exact but for control hosts where all agents probe all units; else an even share.
+    """
+    fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
+    count = hosts.count_in_state(tx, (*STATES, "idle"))
+    budget = budgets(tx, agent_ids, now_ms, policy)
+    if _is_for_all(count, agent_ids, budget, policy):
+        return missing_probes.count_everywhere(tx, agent_ids, fresh_ms)
+    share = math.ceil(count * min(policy.probes_per_host, len(agent_ids)) / len(agent_ids))
+    fresh = missing_probes.fresh_counts(tx, fresh_ms)
+    return {agent: max(0, min(share - fresh.get(agent, 0), left)) for agent, left in budget.items()}
+
+
+def _is_for_all(
+    count: int, agent_ids: Sequence[int], budget: Mapping[int, int], policy: Policy
+) -> bool:
+    """Return whether every agent can probe all of so many units."""
+    return (
+        count * len(agent_ids) <= policy.max_full_probe_pairs
+        and len(agent_ids) <= policy.probes_per_host_per_day
+        and count <= min(budget.values())
+    )
 
 
 def order_some(

@@ -27,6 +27,7 @@ from manager.operations.policy import Policy
 __all__ = ["verify_predictions"]
 
 BEST: Final = 3
+STATES: Final = ("placed", "probing")
 
 
 def verify_predictions(
@@ -41,8 +42,9 @@ def verify_predictions(
         return False
     with db.read() as tx:
         loaded = load_all(
-            tx, members(tx), ["placed", "probing"], policy, on_predictions=True, start_ms=now()
-        )
+            tx, members(tx), STATES, policy,
+            on_predictions=True, keep_crawled=True, start_ms=now(),
+        )  # fmt: skip
     pairs: list[tuple[int, int]] = []
     if loaded is not None and loaded.predicted.any():
         pairs = _wanted(loaded, draft_of(loaded))

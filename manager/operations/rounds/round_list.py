@@ -13,6 +13,7 @@ from manager.db.rounds import round_history, round_list
 from manager.db.rounds.round_history import PastRound
 from manager.db.rounds.round_list import STATES
 from manager.db.rounds.rounds import RoundRow
+from manager.operations.rounds.carried_work import CarriedWork, carried_work
 from shared.errors import FormatError, check_choice
 from shared.frozen import frozen
 
@@ -42,10 +43,14 @@ class RoundFilter:
 
 @frozen
 class RoundPage:
-    """total: how many rounds match; there are more where it is beyond offset and these."""
+    """total: how many rounds match; there are more where it is beyond offset and these.
+
+    carried: what agents do for a round that has not begun; None: nothing.
+    """
 
     total: int
     rounds: list[RoundRow]
+    carried: CarriedWork | None = None
 
 
 def round_page(
@@ -65,7 +70,8 @@ def round_page(
     with db.read() as tx:
         asked = round_list.wanted(where.method, where.state)
         limit, offset = max(1, min(limit, PAGE_MOST)), max(0, offset)
-        return RoundPage(*round_list.ROWS.page(tx, asked, sort, limit, offset))
+        total, found = round_list.ROWS.page(tx, asked, sort, limit, offset)
+    return RoundPage(total, found, carried_work(db))
 
 
 def every_round(db: Database, where: RoundFilter, *, sort: str = "-number") -> Iterator[RoundRow]:

@@ -28,6 +28,7 @@ from manager.operations.planning.planners import Solver
 from manager.operations.planning.plans import plan_options, rows_of_plan
 from manager.operations.policy import Policy
 from manager.operations.rounds.prediction_checks import verify_predictions
+from manager.operations.rounds.round_forecast import end_error
 from shared.messages import Message
 
 __all__ = ["begin_crawl", "finish_round", "has_reported"]
@@ -74,7 +75,8 @@ def begin_crawl(
             members(tx),
             ["placed", "probing"],
             policy,
-            on_predictions=current.method == DEAL,
+            on_predictions=current.method == DEAL or current.predicted_ms is not None,
+            keep_crawled=True,
             start_ms=made_ms,
         )
     if loaded is None:
@@ -94,7 +96,9 @@ def begin_crawl(
             moved = apply_moves(tx, stored, now_ms)
             start_pages.forget_found(tx, current.number)
             units = round_units.enter_all(tx, current.number)
-            rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)
+            begun = {"state": "crawling", "crawling_ms": now_ms, "plan_id": plan_id}
+            # Its end is predicted again, by the plan.
+            rounds.update(tx, current.number, **begun, eta_ms=None, eta_made_ms=None)
             done: dict[str, Any] = {"plan": plan_id, "moved": moved, "units": units}
             note(tx, now_ms, CLOCK, "round.start-crawl", str(current.number), **done)
     except StalePlanError:
@@ -113,19 +117,27 @@ def _plan_of(current: RoundRow, loaded: Loaded, policy: Policy, planner: Solver)
 
 
 def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
-    """End a round whose units are all crawled and whose logs are in; write its makespan down."""
+    """End rounds whose units are all crawled and whose logs are in; write their makespan down.
+
+    A round whose rest was carried over waits for logs no longer than one may be on its way.
+    """
     with db.read() as tx:
-        current = rounds.open_round(tx)
-        if current is None or not _is_over(tx, current, now_ms, policy):
-            return False
+        over = [row.number for row in rounds.open_rounds(tx) if _is_over(tx, row, now_ms, policy)]
+    ended = [_finish(db, number, now_ms, policy) for number in over]
+    return any(ended)
+
+
+def _finish(db: Database, number: int, now_ms: int, policy: Policy) -> bool:
     with db.write() as tx:
-        again = rounds.open_round(tx)
+        again = rounds.by_number(tx, number)
         if again is None or not _is_over(tx, again, now_ms, policy):
             return False
         totals = counted_totals(tx, again.number)
         longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
         makespan_ms = longest[1] if longest is not None else 0
         last_ms = max(round_units.finishers(tx, again.number).values(), default=now_ms)
+        if again.carried_ms is not None:
+            last_ms = min(last_ms, again.carried_ms)
         _end_probes(tx, again.number, now_ms)
         began_ms = again.crawling_ms if again.crawling_ms is not None else last_ms
         rounds.update(
@@ -136,6 +148,7 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
             makespan_ms=makespan_ms,
             makespan_agent=agents.names(tx)[longest[0]] if longest is not None else "",
             elapsed_ms=max(0, last_ms - began_ms),
+            eta_error=end_error(again, now_ms),
         )
         note(tx, now_ms, CLOCK, "round.finish", str(again.number), makespan_ms=makespan_ms)
     return True
@@ -152,20 +165,30 @@ def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:
     if current.state != "crawling" or round_units.any_unfinished(tx, current.number):
         return False
-    if start_page_news.any_waiting(tx):
-        return False
-    # Units that no agent here may have wait for one that may, not for this round.
-    if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
-        return False
     grace_ms = round(policy.log_timeout_s * 1000)
-    # What an agent found last is still on its way into the round, for as long as a log may be.
-    if hosts.any_unresolved_since(tx, now_ms - grace_ms):
-        return False
+    if current.carried_ms is not None:
+        if not current.carried_ms <= now_ms < current.carried_ms + 2 * grace_ms:
+            return True
+    elif _takes_new_hosts(tx, current):
+        if start_page_news.any_waiting(tx):
+            return False
+        # Units that no agent here may have wait for one that may, not for this round.
+        if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
+            return False
+        # What an agent found last is still on its way into the round, for as long as a log may be.
+        if hosts.any_unresolved_since(tx, now_ms - grace_ms):
+            return False
     return all(
         # A finish in the future was written by a clock that has been set back since.
         has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0)
         for agent, last_ms in round_units.finishers(tx, current.number).items()
     )
+
+
+def _takes_new_hosts(tx: Transaction, current: RoundRow) -> bool:
+    """Return whether hosts that are found now take part in a round: in the newest one they do."""
+    newest = rounds.open_round(tx)
+    return newest is not None and newest.number == current.number
 
 
 def has_reported(tx: Transaction, agent_id: int, by_ms: int) -> bool:

@@ -1,6 +1,6 @@
 """Schedules of rounds.
 
-A time at which a round is open, or nothing could be done, is skipped, not kept for later, and
+A time at which a round probes, or nothing could be done, is skipped, not kept for later, and
 leaves an audit row. A time that was missed by more than an hour, as the manager was away, is
 skipped, too.
 """
@@ -16,6 +16,7 @@ from manager.db.rounds.schedules import ROUNDS, RoundSchedule
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.rounds.deadlines import check_deadline
 from manager.operations.rounds.rounds import check_moves, start_in
 from manager.operations.timetables import LATE_MS, Scheduled, Timetable
 from manager.schedules import Crontab
@@ -38,12 +39,18 @@ def add_schedule(
     *,
     probe: bool = True,
     moves: float | None = None,
+    until_s: int | None = None,
+    until_share: float | None = None,
 ) -> Scheduled[RoundSchedule]:
-    """Add a schedule of rounds. moves: as of `start_round`.
+    """Add a schedule of rounds. moves, until_share: as of `start_round`.
+
+    until_s: its rounds have a deadline, so long after they begin.
 
     Raises FormatError, ConflictError where there are too many.
     """
-    line, values, told = _checked(crontab, zone, method, probe=probe, moves=moves)
+    line, values, told = _checked(
+        crontab, zone, method, probe=probe, moves=moves, until_s=until_s, until_share=until_share
+    )
     with db.write() as tx:
         return TIMETABLE.add(tx, line, actor, now_ms, values, told=told)
 
@@ -59,6 +66,8 @@ def change_schedule(
     *,
     probe: bool = True,
     moves: float | None = None,
+    until_s: int | None = None,
+    until_share: float | None = None,
     shown_ms: int | None = None,
 ) -> Scheduled[RoundSchedule]:
     """Replace a schedule of rounds; it keeps its number.
@@ -66,7 +75,9 @@ def change_schedule(
     shown_ms: when the one was made that the person saw. Raises FormatError, NotFoundError,
     ConflictError (it was changed since).
     """
-    line, values, told = _checked(crontab, zone, method, probe=probe, moves=moves)
+    line, values, told = _checked(
+        crontab, zone, method, probe=probe, moves=moves, until_s=until_s, until_share=until_share
+    )
     with db.write() as tx:
         return TIMETABLE.change(
             tx, number, line, actor, now_ms, values, told=told, shown_ms=shown_ms
@@ -74,7 +85,14 @@ def change_schedule(
 
 
 def _checked(
-    crontab: str, zone: str, method: str, *, probe: bool, moves: float | None
+    crontab: str,
+    zone: str,
+    method: str,
+    *,
+    probe: bool,
+    moves: float | None,
+    until_s: int | None,
+    until_share: float | None,
 ) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
     """Return the times, the columns, and the details for the audit. Raises FormatError."""
     with about_field("method"):
@@ -83,8 +101,11 @@ def _checked(
         check_moves(moves)
     with about_field("crontab"):
         line = Crontab(crontab, zone)
-    values = {"method": method, "probe": probe, "plan_moves": moves}
-    return line, values, {"method": method, "probe": probe, "moves": moves}
+    check_deadline(None if until_s is None else until_s * 1000, until_share, 0)
+    deadline = {"until_s": until_s, "until_share": until_share}
+    values = {"method": method, "probe": probe, "plan_moves": moves, **deadline}
+    told = {"method": method, "probe": probe, "moves": moves}
+    return line, values, told | {name: one for name, one in deadline.items() if one is not None}
 
 
 def start_scheduled(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> int:
@@ -100,7 +121,7 @@ def _start(tx: Transaction, row: RoundSchedule, now_ms: int, policy: Policy) -> 
     """Begin the round of a schedule, or not; return which, with the reason."""
     actor = Actor("clock", f"schedule {row.id}")
     current = rounds.open_round(tx)
-    if current is not None:
+    if current is not None and current.state == "probing":
         why = Message("rounds.running", number=current.number)
     elif now_ms - row.next_ms > LATE_MS:
         why = Message("rounds.late")
@@ -115,10 +136,20 @@ def _start(tx: Transaction, row: RoundSchedule, now_ms: int, policy: Policy) -> 
                 seed=now_ms % 2**32,
                 moves=row.plan_moves,
                 policy=policy,
+                until_ms=None if row.until_s is None else now_ms + row.until_s * 1000,
+                until_share=row.until_share,
             )
         except ConflictError as error:
             why = error.message
         else:
             return Message("rounds.began", number=number)
-    note(tx, now_ms, actor, "round.skip", str(row.id), alert=current is None, reason=why)
+    note(
+        tx,
+        now_ms,
+        actor,
+        "round.skip",
+        str(row.id),
+        alert=current is None or current.state != "probing",
+        reason=why,
+    )
     return Message("rounds.skipped", why=why)

@@ -1,7 +1,9 @@
 """Rounds: probe, assign, crawl, report, equalise, again. People start and cancel them.
 
-`probing` -> `crawling` -> `finished`, or `cancelled`; at most one is open. The step of a round from
-one state to the next is left to the tick.
+`probing` -> `crawling` -> `finished`, or `cancelled`. Rounds may overlap: one may begin while
+another one crawls. At most `OPEN_MOST` are open, so a further one carries the oldest one's rest
+over (`deadlines`); at most one probes. The step of a round from one state to the next is left to
+the tick.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from manager.operations.planning.plans import check_moves, make_plan
 from manager.operations.planning.probe_orders import order_probes_of_round
 from manager.operations.planning.requested_probes import next_round
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.rounds.carried_work import cancel_carried, carried_round
+from manager.operations.rounds.deadlines import carry_round, check_deadline, drop_blocked
 from shared.errors import check_choice
 from shared.frozen import frozen
 from shared.messages import Message
@@ -41,6 +45,7 @@ __all__ = [
     "RoundRow",
     "apply_plan",
     "cancel_round",
+    "carry_over_now",
     "check_moves",
     "current_round",
     "list_rounds",
@@ -51,6 +56,7 @@ __all__ = [
 ]
 
 METHODS: Final = tuple(BALANCERS)
+OPEN_MOST: Final = 2
 
 
 @frozen
@@ -85,20 +91,33 @@ def start_round(
     probe: bool = True,
     seed: int = 0,
     moves: float | None = None,
+    until_ms: int | None = None,
+    until_share: float | None = None,
     policy: Policy = DEFAULT_POLICY,
 ) -> int:
     """Begin a round and return its number: units without a fresh distance are probed first.
 
     method: the assignment method, one of METHODS. probe: False plans by the known distances. moves:
     share of the placed units that the plan may move, as `default` keeps to it; None: the policy's.
-    Raises FormatError for another method or share, ConflictError while a round is open or where
-    there is no agent that has called or no host with an address.
+    until_ms, until_share: its deadline, a moment or the share of its units that are finished.
+    Raises FormatError for another method, share or deadline, ConflictError while a round probes or
+    where there is no agent that has called or no host with an address.
     """
     check_choice("method", method, METHODS)
     check_moves(moves)
+    check_deadline(until_ms, until_share, now_ms)
     with db.write() as tx:
         return start_in(
-            tx, method, actor, now_ms, probe=probe, seed=seed, moves=moves, policy=policy
+            tx,
+            method,
+            actor,
+            now_ms,
+            probe=probe,
+            seed=seed,
+            moves=moves,
+            policy=policy,
+            until_ms=until_ms,
+            until_share=until_share,
         )
 
 
@@ -112,14 +131,20 @@ def start_in(
     seed: int,
     moves: float | None,
     policy: Policy,
+    until_ms: int | None = None,
+    until_share: float | None = None,
 ) -> int:
     """Begin a round in a transaction of the caller's; return its number. Raises ConflictError."""
-    current = rounds.open_round(tx)
-    if current is not None:
-        raise ConflictError("rounds.already_open", number=current.number, state=current.state)
+    opened = rounds.open_rounds(tx)
+    for current in opened:
+        if current.state == "probing":
+            raise ConflictError("rounds.already_open", number=current.number, state=current.state)
     taking = [agent.id for agent in members(tx)]
     if not taking:
         raise ConflictError("rounds.no_agent")
+    for row in opened[: len(opened) - OPEN_MOST + 1]:
+        if row.carried_ms is None:
+            carry_round(tx, row, actor, now_ms)
     # Refetches are ordered by round; unfetched pages are ordered again in this one.
     begins = Message("ownership.round_begins")
     rights.withdraw(tx, now_ms, begins, unit_ids=refetch_orders.granted_units(tx))
@@ -139,41 +164,86 @@ def start_in(
             )
         raise ConflictError("rounds.no_address")
     number = next_round(tx)
+    _take_carried(tx, number)
     asked = requested_probes.into_round(tx, rounds.last_number(tx), number, now_ms)
     given: dict[str, Any] = {"method": method, "probe": probe, "seed": seed}
     started = {"started_by": actor.name, "started_ms": now_ms}
-    rounds.add(tx, number=number, state="probing", plan_moves=moves, **given, **started)
+    deadline = {"until_ms": until_ms, "until_share": until_share}
+    rounds.add(tx, number=number, state="probing", plan_moves=moves, **given, **started, **deadline)
     orders = asked + (order_probes_of_round(tx, number, taking, now_ms, policy) if probe else 0)
+    newest = rounds.open_round(tx)
+    assert newest is not None, "it was added a moment ago"
+    orders -= drop_blocked(tx, newest)
+    given |= {name: value for name, value in deadline.items() if value is not None}
     note(tx, now_ms, actor, "round.start", str(number), moves=moves, orders=orders, **given)
     return number
+
+
+def _take_carried(tx: Transaction, number: int) -> None:
+    """Make a round the one into which units were carried before it had a number itself."""
+    announced = rounds.last_announced(tx)
+    if announced > rounds.last_number(tx):
+        if announced != number:
+            rounds.renumber(tx, announced, number)
+        round_units.drop_waiting(tx, number)
 
 
 def cancel_round(
     db: Database, actor: Actor, now_ms: int, reason: str = "", *, meant: int | None = None
 ) -> int:
-    """End the present round; return its number. Agents stop with their next lists.
+    """End an open round; return its number. Agents stop with their next lists.
 
-    meant: its number when it was decided; None: whichever is open. Measurements and captures stay.
-    Raises ConflictError where no round is open, or another one.
+    meant: its number when it was decided; None: the newest that is open, or the round to come into
+    which work was carried over. Measurements and captures stay. Raises ConflictError where there is
+    nothing to cancel, or another round is open.
     """
+    why = Message.of_text(reason) if reason else Message("general.cancelled_by", name=actor.name)
     with db.write() as tx:
-        current = rounds.open_round(tx)
-        if current is None:
+        opened = rounds.open_rounds(tx)
+        carried = carried_round(tx)
+        if carried is not None and (carried == meant or (meant is None and not opened)):
+            cancel_carried(tx, carried, actor, now_ms, why)
+            return carried
+        if not opened:
             raise ConflictError("rounds.none_open")
-        if meant is not None and current.number != meant:
-            raise ConflictError("rounds.other_open", meant=meant, number=current.number)
-        why = (
-            Message.of_text(reason) if reason else Message("general.cancelled_by", name=actor.name)
-        )
+        found = [row for row in opened if meant is None or row.number == meant]
+        if not found:
+            raise ConflictError("rounds.other_open", meant=meant or 0, number=opened[-1].number)
+        current = found[-1]
         cancelled = Message("rounds.cancelled")
         probes.fail_round(tx, current.number, cancelled)
         round_units.cancel_units(tx, current.number, cancelled)
-        for agent in agents.all_agents(tx):
-            rights.withdraw(tx, now_ms, cancelled, agent_id=agent.id)
+        if rounds.live_numbers(tx) == [current.number]:
+            for agent in agents.all_agents(tx):
+                rights.withdraw(tx, now_ms, cancelled, agent_id=agent.id)
+        else:
+            rights.withdraw_crawls(tx, current.number, now_ms, cancelled)
         hosts.unplaced_to_idle(tx)
         rounds.update(tx, current.number, state="cancelled", finished_ms=now_ms, reason=why)
         note(tx, now_ms, actor, "round.cancel", str(current.number), reason=why)
         return current.number
+
+
+def carry_over_now(
+    db: Database, actor: Actor, now_ms: int, *, meant: int | None = None
+) -> tuple[int, int]:
+    """Carry over what is left of a round now; return its number and how many units.
+
+    meant: its number; None: the oldest that crawls. Raises ConflictError where none does, or it
+    does not.
+    """
+    with db.write() as tx:
+        crawling = [
+            row
+            for row in rounds.open_rounds(tx)
+            if row.state == "crawling" and row.carried_ms is None
+        ]
+        if not crawling:
+            raise ConflictError("rounds.none_crawling")
+        found = [row for row in crawling if meant is None or row.number == meant]
+        if not found:
+            raise ConflictError("rounds.other_open", meant=meant or 0, number=crawling[0].number)
+        return found[0].number, carry_round(tx, found[0], actor, now_ms)
 
 
 def current_round(db: Database) -> RoundRow | None:

@@ -30,6 +30,8 @@ from manager.operations.measurement.refetch_orders import give_up_refetches, ord
 from manager.operations.ownership.grants import grant_waiting, may_receive
 from manager.operations.planning.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.rounds.deadlines import carry_over, drop_blocked_probes
+from manager.operations.rounds.round_forecast import estimate_rounds
 from manager.operations.rounds.round_progress import begin_crawl, finish_round
 from manager.operations.rounds.round_schedules import start_scheduled
 from manager.operations.segments.collection_schedules import start_collections
@@ -49,12 +51,15 @@ class TickOutcome:
     refetches_ordered: int
     units_taken_over: int
     units_given_back: int
+    units_carried: int
+    probes_blocked: int
     rounds_scheduled: int
     collections_ordered: int
     units_rescoped: int
     units_joined: int
     units_placed: int
     crawl_began: bool
+    rounds_estimated: int
     backoffs_over: int
     hosts_shared_out: int
     shared_addresses_changed: int
@@ -71,8 +76,8 @@ def tick(
     planner: Solver | None = make_plan,
     epoch: int = 0,
 ) -> TickOutcome:
-    """Do what is due at a moment. planner: makes plans; None: distances are learned and rounds
-    planned beside the tick (`begin_crawl`), for either may take minutes.
+    """Do what is due at a moment. planner: makes plans; None: distances are learned, rounds
+    planned and their ends predicted beside the tick (`begin_crawl`), for each may take minutes.
 
     epoch: of the leader that calls; another one has another clock.
     """
@@ -88,12 +93,15 @@ def tick(
         refetches_ordered=order_refetches(db, now_ms, policy),
         units_taken_over=take_over(db, now_ms, policy),
         units_given_back=give_back(db, now_ms, policy),
+        units_carried=carry_over(db, now_ms),
+        probes_blocked=drop_blocked_probes(db),
         rounds_scheduled=start_scheduled(db, now_ms, policy),
         collections_ordered=start_collections(db, now_ms),
         units_rescoped=apply_scope(db, now_ms),
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
+        rounds_estimated=0 if planner is None else estimate_rounds(db, now_ms, policy),
         backoffs_over=end_backoffs(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
         shared_addresses_changed=update_shared_addresses(db, now_ms, policy),
@@ -106,11 +114,12 @@ def tick(
 
 def _give_rights(db: Database, now_ms: int, policy: Policy) -> int:
     with db.read() as tx:
-        current = rounds.open_round(tx)
+        opened = rounds.open_rounds(tx)
         waiting = set(refetch_orders.agents_waiting(tx))
-        if current is not None:
+        if opened:
             waiting.update(probes.agents_waiting(tx))
-            waiting.update(round_units.agents_waiting(tx, current.number))
+        for one in opened:
+            waiting.update(round_units.agents_waiting(tx, one.number))
         rows = agents.by_ids(tx, waiting).values()
         able = sorted(row.id for row in rows if may_receive(row, now_ms))
     given = 0
@@ -118,7 +127,7 @@ def _give_rights(db: Database, now_ms: int, policy: Policy) -> int:
         with db.write() as tx:
             row = agents.by_id(tx, agent_id)
             if row is not None:
-                given += grant_waiting(tx, row, rounds.open_round(tx), now_ms, policy)
+                given += grant_waiting(tx, row, rounds.open_rounds(tx), now_ms, policy)
     return given
 
 

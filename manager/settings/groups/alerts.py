@@ -113,6 +113,12 @@ class AlertSettings:
         Range("days", 0, 3650),
         "how many days may pass without a new round before an alert; 0: no alert",
     )
+    round_late_share: float = setting(
+        0.2,
+        Range("share", 0, 100),
+        "by what share of its predicted length a round may be late before an alert, and at least "
+        "ten minutes; 0: no alert",
+    )
     backup_days: float = setting(
         3.0,
         Range("days", 0, 3650),

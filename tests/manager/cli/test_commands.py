@@ -189,8 +189,19 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert [one["unit"] for one in holders["holders"]] == [
         "http://x.example:80/", "http://y.example:80/",
     ]  # fmt: skip
+    assert "probing ends" in shown
+    assert "a.example  2     it works" in shown
     assert "cancelled" in prsm("rounds", "cancel", "--reason", "enough").stdout
     assert "enough" in prsm("rounds", "show", "1").stdout
+    assert "probing ends" in prsm("rounds", "forecast").stdout
+    assert json.loads(prsm("rounds", "forecast", "--no-probe", "--json").stdout)["agents"] == []
+    assert "no round is probing" in prsm("rounds", "use-predictions", code=1).stderr
+    assert "no round is crawling" in prsm("rounds", "carry-over", code=1).stderr
+    manager.clock.advance(2 * 3600)
+    said = prsm("rounds", "start")
+    assert "warning: 1 agent is inactive until later: probing will end about" in said.stderr
+    assert "planned with predictions" in prsm("rounds", "use-predictions", "2").stdout
+    prsm("rounds", "cancel")
     assert "waits for" not in prsm("rounds", "show", "1").stdout
     assert prsm("rounds", "start", "--method", "magic", code=2)
 

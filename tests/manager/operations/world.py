@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, field, replace
 
@@ -29,7 +30,7 @@ from manager.operations.logs.log_summary import LogSummary
 from manager.operations.policy import Policy
 from manager.operations.rounds.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
-from shared.wire.orders import ListHead, OrderKind, orders
+from shared.wire.orders import ListHead, Order, OrderKind, orders
 from shared.wire.sync import (
     FinishedUnit,
     HeldPermit,
@@ -73,6 +74,7 @@ class Work:
     max_transfer: int
     share: int = 0  # agents at once on its host
     only: tuple[str, ...] = ()  # pages to fetch again
+    continues: int | None = None  # the oldest round whose work goes on
 
     @property
     def key(self) -> str:
@@ -88,6 +90,7 @@ class FakeAgent:
     speed: float = 1.0
     reopens: bool = False  # whether it continues a unit in the round that it finished it in
     starts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of its list, by unit
+    unit_rounds: bool = False  # whether a list may name a round of each unit
     refetches: bool = False  # whether it fetches pages again, and its own are drawn
     sees_bytes: int = 9_000  # of every page; a liar says what it likes
     shared_held: int | None = 0  # change of address rules in force; None: an agent before them
@@ -166,6 +169,7 @@ class World:
         self.epoch = 0
         self.agents: dict[str, FakeAgent] = {}
         self.address: dict[str, tuple[str, ...]] = {}
+        self.crawled: Counter[tuple[str, int]] = Counter()  # crawls of (unit, round), by any agent
         self.rests: dict[str, list[HostRest]] = {}  # what hosts tell agents to wait
 
     @property
@@ -259,6 +263,7 @@ class World:
                 HostAddresses(host=host, addresses=tuple(seen)) for host, seen in agent.sees.items()
             ),
             refetches=agent.refetches,
+            unit_rounds=agent.unit_rounds,
             shared_held=agent.shared_held,
             reopens=agent.reopens,
             reports_waiting=(
@@ -308,7 +313,7 @@ class World:
         assert isinstance(head, ListHead)
         assert head.generation == version.generation
         agent.listed = {
-            item.url: Work(item.kind, version.round, item.max_transfer, item.share, item.only)
+            item.url: _work(agent, item, version.round)
             for item in items
             if not isinstance(item, ListHead) and item.url.endswith("/")
         }
@@ -363,6 +368,8 @@ class World:
         agent.unanswered.append(claim)
         agent.claims[unit, work.kind, work.round] = claim
         agent.requests += fetched
+        if kind == "crawl":
+            self.crawled[unit, work.round] += 1
         if work.only:
             agent.again += (
                 Refetched(unit[:-1] + path, 200, agent.sees_bytes) for path in work.only
@@ -389,6 +396,11 @@ class World:
 
     def report(self, name: str) -> None:
         """Let an agent close its log and send what waits, each until it is accepted."""
+        sent = self.report_unheard(name)
+        del self.agents[name].outbox[:sent]
+
+    def report_unheard(self, name: str) -> int:
+        """Let an agent send its logs and hear no answer, so that it keeps them; return how many."""
         agent = self.agents[name]
         if agent.lines or agent.again:
             agent.reports += 1
@@ -412,9 +424,9 @@ class World:
             )
             agent.lines, agent.drawn, agent.again = [], [], []
         self.before_call()
-        while agent.outbox:
-            accept_log(self.db, agent.identity, agent.outbox[0], self.now_ms, self.policy)
-            del agent.outbox[0]
+        for one in agent.outbox:
+            accept_log(self.db, agent.identity, one, self.now_ms, self.policy)
+        return len(agent.outbox)
 
     def before_call(self) -> None:
         """Do what a test wants done before an agent calls the manager; nothing here."""
@@ -485,6 +497,17 @@ class World:
         except PrsmError as error:
             return error
         return None
+
+
+def _work(agent: FakeAgent, item: Order, round_number: int) -> Work:
+    """Return the work of a line: one that goes on and is finished stays what it was."""
+    number = round_number if item.round is None else item.round
+    work = Work(item.kind, number, item.max_transfer, item.share, item.only, item.continues)
+    first = number if item.continues is None else item.continues
+    for before in range(first, number):
+        if (item.url, work.key, before) in agent.done:
+            return replace(work, round=before)
+    return work
 
 
 def _merged(lines: Iterable[UnitSum]) -> list[UnitSum]:

@@ -103,8 +103,12 @@ def row_slices(
 
 
 def order_text(job: Job) -> str:
-    """Return an order as its row holds it."""
-    return json.dumps(asdict(job), separators=(",", ":"))
+    """Return an order as its row holds it; a version without rounds of units can read most."""
+    fields = asdict(job)
+    for name in ("pages_before", "bytes_before"):
+        if not fields[name]:
+            del fields[name]
+    return json.dumps(fields, separators=(",", ":"))
 
 
 def read_order(text: str) -> Job:

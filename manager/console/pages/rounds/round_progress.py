@@ -13,8 +13,8 @@ __all__ = ["OVER", "UNIT_STATES", "RoundProgress", "busiest_first", "progress_of
 
 ORDER_STATES: Final = ("done", "finished", "failed", "granted", "waiting")
 AGENTS_SHOWN: Final = 10
-UNIT_STATES: Final = ("finished", "failed", "cancelled", "granted", "waiting")
-OVER: Final = frozenset(("done", "finished", "failed", "cancelled"))
+UNIT_STATES: Final = ("finished", "failed", "carried", "cancelled", "granted", "waiting")
+OVER: Final = frozenset(("done", "finished", "failed", "carried", "cancelled"))
 """Bars of progress are filled with these alone: granted and waiting work is not done."""
 
 

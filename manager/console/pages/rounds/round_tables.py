@@ -28,6 +28,12 @@ from manager.console.tables.kinds import (
 )
 from manager.console.tables.sources import InMemory, InSql
 from manager.console.tables.table import BUTTONS, Column, Table
+from manager.operations.rounds.round_forecast import (
+    FORECAST_MOST,
+    AgentForecast,
+    ForecastReason,
+    forecast_of_round,
+)
 from manager.operations.rounds.round_holders import (
     HOLDERS_MOST,
     HolderReason,
@@ -40,7 +46,17 @@ from manager.operations.rounds.round_schedules import TIMETABLE
 from manager.operations.rounds.rounds import RoundRow, round_detail
 from manager.operations.timetables import Scheduled
 
-__all__ = ["AGENTS", "HOLDERS", "HOLDING_WORDS", "PAGES", "PROGRESS", "ROUNDS", "SCHEDULES"]
+__all__ = [
+    "AGENTS",
+    "AWAITED",
+    "HOLDERS",
+    "HOLDING_WORDS",
+    "PAGES",
+    "PROGRESS",
+    "REASON_WORDS",
+    "ROUNDS",
+    "SCHEDULES",
+]
 
 HOLDING_WORDS: Final[dict[HolderReason, Lazy]] = {
     HolderReason.FETCHING: lazy("its agent is fetching it"),
@@ -51,6 +67,14 @@ HOLDING_WORDS: Final[dict[HolderReason, Lazy]] = {
     HolderReason.UNPLACED: lazy("no owner yet"),
     HolderReason.UNRESOLVED: lazy("its name is being looked up"),
     HolderReason.PLAN: lazy("waiting for the plan, or for an agent"),
+}
+REASON_WORDS: Final[dict[ForecastReason, Lazy]] = {
+    ForecastReason.WORKING: lazy("it works"),
+    ForecastReason.ASLEEP: lazy("it calls again later"),
+    ForecastReason.CLOSED: lazy("its hours are closed"),
+    ForecastReason.LATE: lazy("it is late; others take its work then"),
+    ForecastReason.LOST: lazy("it is lost; others take its work"),
+    ForecastReason.PAUSED: lazy("it is paused"),
 }
 
 
@@ -81,6 +105,9 @@ ROUNDS: Final[Table[RoundRow]] = Table(
         Column("makespan", lambda row: row.makespan_ms, lazy("Makespan"), DURATION, sort=True),
         Column("busiest_agent", lambda row: row.makespan_agent, lazy("Busiest"), AGENT),
         Column("elapsed", lambda row: row.elapsed_ms, lazy("Crawl took"), DURATION, sort=True),
+        Column("deadline", lambda row: row.until_ms, kind=MOMENT),
+        Column("expected_end", lambda row: row.eta_ms, lazy("Expected end"), MOMENT),
+        Column("expected_error", lambda row: row.eta_error, about="its length over the expected"),
         Column("plan", lambda row: row.plan_id, lazy("Plan"), ID),
         Column("reason", lambda row: row.reason, kind=SENTENCE),
     ),
@@ -162,6 +189,26 @@ HOLDERS: Final[Table[RoundHolder]] = Table(
     ),
     files="round-{number}-holders",
 )
+AWAITED: Final[Table[AgentForecast]] = Table(
+    "/rounds/{number:int}/forecast",
+    f"Agents that a round waits for, those that end last first, at most {FORECAST_MOST:,}",
+    InMemory(
+        lambda visit: (
+            forecast_of_round(
+                visit.db, visit.number, visit.policy, visit.now_ms, FORECAST_MOST
+            ).agents
+        )
+    ),
+    (
+        Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),
+        Column("left", lambda one: one.work, lazy("Left"), NUMBER, about="probes or units"),
+        Column("reason", lambda one: one.reason.value, lazy("Reason")),
+        Column("until", lambda one: one.until_ms, kind=MOMENT),
+        Column("ends", lambda one: one.end_ms, lazy("Predicted end"), MOMENT),
+    ),
+    page_columns=("agent", "left", "reason", "ends"),
+    files="round-{number}-forecast",
+)
 SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
     "/rounds/schedules",
     "Schedules of rounds",
@@ -178,4 +225,9 @@ SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
     page_columns=("times", "method", "next_runs", "last_time", "actions"),
     files="round-schedules",
 )
-PAGES: Final = (*PROGRESS.file_pages(), *HOLDERS.file_pages(), *SCHEDULES.file_pages())
+PAGES: Final = (
+    *PROGRESS.file_pages(),
+    *HOLDERS.file_pages(),
+    *AWAITED.file_pages(),
+    *SCHEDULES.file_pages(),
+)

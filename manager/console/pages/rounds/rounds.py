@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from starlette.responses import Response
@@ -18,17 +19,22 @@ from manager.console.pages.planning.plan_words import METHOD_WORDS
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.pages.rounds.round_tables import (
     AGENTS,
+    AWAITED,
     HOLDERS,
     HOLDING_WORDS,
     PROGRESS,
+    REASON_WORDS,
     ROUNDS,
     SCHEDULES,
 )
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.requests.page import Page
-from manager.console.requests.visit import Visit, link, share, whole_number
+from manager.console.requests.visit import Visit, link, number, share, whole_number
 from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
+from manager.operations.rounds.carried_work import carried_work
+from manager.operations.rounds.predicted_plan import use_predictions
+from manager.operations.rounds.round_forecast import forecast_of_round, forecast_of_start
 from manager.operations.rounds.round_holders import holders_of
 from manager.operations.rounds.round_list import past_rounds
 from manager.operations.rounds.round_report import RoundReport, report_of, round_report
@@ -36,6 +42,7 @@ from manager.operations.rounds.round_schedules import TIMETABLE, add_schedule, c
 from manager.operations.rounds.rounds import (
     RoundRow,
     cancel_round,
+    carry_over_now,
     current_round,
     round_detail,
     start_round,
@@ -46,6 +53,9 @@ __all__ = ["PAGES"]
 HERE: Final = "/console/rounds"
 REASON_MOST: Final = 500
 
+HOURS_MOST: Final = 1e6
+"""More is refused in any case."""
+
 AGENTS_DRAWN: Final = 40
 """On the page; the file has more of them."""
 
@@ -55,16 +65,19 @@ def show(visit: Visit) -> Response:
     current = current_round(visit.db)
     past = past_rounds(visit.db)
     schedules = TIMETABLE.listed(visit.db, visit.now_ms)
+    obstacle = round_obstacle(visit.db)
     return visit.page(
         "rounds.html",
         list=ROUNDS.view(visit),
         current=current,
+        carried=carried_work(visit.db),
         progress=(_progress(visit, current.number) if current else None),
         series=draw_rounds(past) if past else None,
         methods=METHOD_WORDS,
         schedules=SCHEDULES.part(visit, schedules),
         edited=edited(visit, schedules),
-        unready=unable_of(round_obstacle(visit.db)),
+        unready=unable_of(obstacle),
+        forecast=None if obstacle else forecast_of_start(visit.db, visit.policy, visit.now_ms),
         too_many=too_many(TIMETABLE, schedules),
     )
 
@@ -102,6 +115,7 @@ def show_round(visit: Visit) -> Response:
     progress = progress_of(detail, visit.now_ms)
     bars = cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None
     holders = holders_of(visit.db, visit.number, visit.policy, visit.now_ms)
+    forecast = forecast_of_round(visit.db, visit.number, visit.policy, visit.now_ms)
     return visit.page(
         "round.html",
         progress=progress,
@@ -118,6 +132,10 @@ def show_round(visit: Visit) -> Response:
         holders=HOLDERS.part(visit, holders.holders),
         holders_left=holders.total - len(holders.holders),
         holding=HOLDING_WORDS,
+        forecast=forecast,
+        awaited=AWAITED.part(visit, forecast.agents),
+        awaited_left=forecast.total - len(forecast.agents),
+        reasons=REASON_WORDS,
         link_kinds=detail.link_kinds,
     )
 
@@ -132,35 +150,82 @@ def _logs_of(row: RoundRow) -> str:
 
 def start(visit: Visit) -> Response:
     """Start a round."""
-    number = start_round(
+    until_s = _until_s(visit)
+    began = start_round(
         visit.db,
         visit.form.get("method", ""),
         visit.actor,
         visit.now_ms,
         probe=visit.form.get("probe") == "yes",
         moves=share(visit, "moves"),
+        until_ms=None if until_s is None else visit.now_ms + until_s * 1000,
+        until_share=share(visit, "until_share"),
         policy=visit.policy,
     )
-    return visit.go(f"{HERE}/{number}", done=_("Round %(number)s has started.", number=number))
+    return visit.go(f"{HERE}/{began}", done=_("Round %(number)s has started.", number=began))
+
+
+def _until_s(visit: Visit) -> int | None:
+    """Return how long after its start the deadline of a round comes; None: it has none."""
+    hours = number(visit, "until_hours")
+    if hours is None:
+        return None
+    return round(min(hours, HOURS_MOST) * 3600) if math.isfinite(hours) else -1  # is refused
+
+
+def carry_over(visit: Visit) -> Response:
+    """Carry over what is left of a round into the next one; ask once."""
+    meant = whole_number(visit, "round")
+    if not visit.is_confirmed:
+        return visit.ask(
+            _("Carry the rest of round %(number)s over?", number=meant or ""),
+            _("The round ends. Agents continue with the units that are left, for the next round."),
+            button=_("Carry the rest over"),
+            back=f"{HERE}/{meant}" if meant else HERE,
+            fields={"round": str(meant or "")},
+        )
+    done, units = carry_over_now(visit.db, visit.actor, visit.now_ms, meant=meant)
+    told = _("%(units)s units of round %(number)s were carried over.", units=units, number=done)
+    return visit.go(f"{HERE}/{done}", done=told)
+
+
+def plan_with_predictions(visit: Visit) -> Response:
+    """Plan the round that probes now, with predicted distances; ask once."""
+    meant = whole_number(visit, "round")
+    if not visit.is_confirmed:
+        return visit.ask(
+            _("Plan round %(number)s with predictions?", number=meant or ""),
+            _("Open probes stop. The plan uses predicted distances in their place."),
+            button=_("Plan with predictions"),
+            back=f"{HERE}/{meant}" if meant else HERE,
+            fields={"round": str(meant or "")},
+        )
+    done, orders = use_predictions(visit.db, visit.actor, visit.now_ms, meant=meant)
+    told = _("Round %(number)s is planned without %(orders)s probes.", number=done, orders=orders)
+    return visit.go(f"{HERE}/{done}", done=told)
 
 
 def cancel(visit: Visit) -> Response:
-    """Cancel the running round; ask once, and cancel no other round."""
+    """Cancel the running round, or the work carried over; ask once, and cancel no other round."""
     reason = visit.form.get("reason", "").strip()[:REASON_MOST]
     meant = whole_number(visit, "round")
-    current = current_round(visit.db)
-    if current is not None and not visit.is_confirmed and meant in (None, current.number):
+    current, carried = current_round(visit.db), carried_work(visit.db)
+    numbers = [current.number] if current is not None else []
+    numbers += [carried.round] if carried is not None else []
+    if numbers and not visit.is_confirmed:
+        asked = numbers[0] if meant is None else meant
+        is_carried = carried is not None and carried.round == asked
         return visit.ask(
-            _("Cancel round %(number)s?", number=current.number),
+            _("Cancel round %(number)s?", number=asked),
             _("Agents stop fetching with their next lists."),
             _("Measurements and captures stay; the next round starts from the beginning."),
-            button=_("Cancel the round"),
-            back=f"{HERE}/{current.number}",
-            fields={"round": str(current.number)},
+            button=_("Cancel the carried work") if is_carried else _("Cancel the round"),
+            back=HERE if is_carried else f"{HERE}/{asked}",
+            fields={"round": str(asked)},
             shown={"reason": reason},
         )
-    number = cancel_round(visit.db, visit.actor, visit.now_ms, reason, meant=meant)
-    return visit.go(f"{HERE}/{number}", done=_("Round %(number)s is cancelled.", number=number))
+    ended = cancel_round(visit.db, visit.actor, visit.now_ms, reason, meant=meant)
+    return visit.go(f"{HERE}/{ended}", done=_("Round %(number)s is cancelled.", number=ended))
 
 
 def add(visit: Visit) -> Response:
@@ -174,6 +239,8 @@ def add(visit: Visit) -> Response:
         visit.now_ms,
         probe=visit.form.get("no_probe") != "yes",
         moves=share(visit, "moves"),
+        until_s=_until_s(visit),
+        until_share=share(visit, "until_share"),
     )
     return visit.go(HERE, done=_("The next round begins %(when)s.", when=next_run(made)))
 
@@ -190,6 +257,8 @@ def change(visit: Visit) -> Response:
         visit.now_ms,
         probe=visit.form.get("no_probe") != "yes",
         moves=share(visit, "moves"),
+        until_s=_until_s(visit),
+        until_share=share(visit, "until_share"),
         shown_ms=number_of(visit.form.get("shown", "")),
     )
     return visit.go(HERE, done=_("The next round begins %(when)s.", when=next_run(made)))
@@ -207,6 +276,8 @@ PAGES: Final = (
     Page("GET", "/rounds/{number:int}/agents.svg", "viewer", agents_file),
     Page("POST", "/rounds/start", "operator", start, form="/rounds"),
     Page("POST", "/rounds/cancel", "operator", cancel, form="/rounds"),
+    Page("POST", "/rounds/carry-over", "operator", carry_over, form="/rounds"),
+    Page("POST", "/rounds/use-predictions", "operator", plan_with_predictions, form="/rounds"),
     Page("POST", "/rounds/schedules", "operator", add, form="/rounds"),
     Page("POST", "/rounds/schedules/change", "operator", change, form="/rounds?edit={schedule}"),
     Page("POST", "/rounds/schedules/remove", "operator", remove, form="/rounds"),

@@ -10,7 +10,7 @@ import pytest
 from agent.modules.server_list.list_change import CHANGES
 from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
-from agent.pipeline.messages.jobs import ListSlice
+from agent.pipeline.messages.jobs import ListSlice, UnitFinished
 from shared.wire.orders import Order
 from tests.agent.fakes import FakeLedger
 from tests.agent.world import World, order, site, slices_of
@@ -130,3 +130,27 @@ def test_requests_go_on_between_slices_and_none_goes_to_who_left() -> None:
     assert len([url for url in world.fetched()[before:] if "stays" in url]) > 1
     assert [unit.unit for unit in world.reports.quiet] == [moves.url]
     assert len(world.crawl.scope.jobs) == 2001
+
+
+def test_a_job_that_is_carried_over_goes_on_in_the_next_round() -> None:
+    """Its number, and so its queue, stays; a job of another round begins again beside it."""
+    ledger, (slow, other) = FakeLedger(), units(2)
+    seed = Seed(ledger, scope_of(ledger))
+    take(seed, ledger, [slow, other], 3)
+    numbers = {one.url: seed.scope.jobs[one.url].number for one in (slow, other)}
+    take(seed, ledger, [replace(slow, round=4, continues=3), replace(other, round=5)], 3)
+    jobs = seed.scope.jobs
+    assert (jobs[slow.url].number, jobs[slow.url].round) == (numbers[slow.url], 4)
+    assert (jobs[other.url].round, jobs[other.url].number == numbers[other.url]) == (5, False)
+
+
+def test_a_finished_job_is_not_carried_over() -> None:
+    """The manager does not know it yet: it is told of the round for which the job was done."""
+    ledger, (done,) = FakeLedger(), units(1)
+    seed = Seed(ledger, scope_of(ledger))
+    take(seed, ledger, [done], 3)
+    job = seed.scope.jobs[done.url]
+    list(seed.handle_finished([UnitFinished.of(job, done.url, "complete")]))
+    take(seed, ledger, [replace(done, round=4, continues=3)], 4)
+    assert seed.scope.jobs[done.url].round == 3
+    assert done.url in seed.scope.finished

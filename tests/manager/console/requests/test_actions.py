@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
-from manager.db.tables import rights, unit_rounds
+from manager.db.rounds import round_units
+from manager.db.tables import assignments, rights, unit_rounds
 from manager.operations.fleet.agents import agent_detail, list_agents, set_next_list_limit
 from manager.operations.fleet.fleet_rules import LimitsRow, fleet_rules_of
 from manager.operations.hosts.host_views import host_detail, list_hosts
@@ -12,7 +14,9 @@ from manager.operations.identity.agent_positions import set_position
 from manager.operations.people.audit_log import audit_page
 from manager.operations.people.users import list_users, set_role
 from manager.operations.planning.plans import list_plans, plan_detail
-from manager.operations.rounds.rounds import current_round
+from manager.operations.planning.requested_probes import next_round
+from manager.operations.rounds.carried_work import carried_work
+from manager.operations.rounds.rounds import cancel_round, current_round
 from manager.operations.segments.collection_orders import list_orders
 from manager.operations.segments.sending_limits import limits_for_agent
 from shared.wire.positions import Position
@@ -24,7 +28,7 @@ from tests.manager.console.pages.test_join_tokens import shown_token
 from tests.manager.operations.big_host import know_directories
 from tests.manager.operations.doubted import doubt
 from tests.manager.operations.world import ADMIN
-from tests.manager.running import Running
+from tests.manager.running import START_MS, Running
 
 KYOTO = "kyoto.example.ac.jp"
 PLAIN = "plain.example.ac.jp"
@@ -409,7 +413,10 @@ def test_adding_hosts(prsm: Running, person: Visitor) -> None:
 def test_cancelling_and_starting_a_round(prsm: Running, person: Visitor) -> None:
     """A round is cancelled after a question, with a reason; the next one starts by a form."""
     browser = person("operator")
-    assert not browser.page("/console/rounds").has_form("/console/rounds/start")
+    running = current_round(prsm.manager.db)
+    assert running is not None
+    can_start = browser.page("/console/rounds").has_form("/console/rounds/start")
+    assert can_start == (running.state == "crawling")  # rounds may overlap
     asked = read(browser.act("/console/rounds/3", "/console/rounds/cancel").text)
     form = asked.form("/console/rounds/cancel")
     done = browser.submit(form, reason="the network is down")
@@ -429,6 +436,36 @@ def test_cancelling_and_starting_a_round(prsm: Running, person: Visitor) -> None
     late = browser.submit(form, method="keep")
     assert late.status_code == 409
     assert "round 4 is probing" in late.text
+    asked = read(browser.act("/console/rounds/4", "/console/rounds/use-predictions").text)
+    assert "Plan round 4 with predictions?" in asked.text
+    done = browser.submit(asked.form("/console/rounds/use-predictions"))
+    assert done.headers["location"] == "/console/rounds/4"
+    current = current_round(prsm.manager.db)
+    assert current is not None
+    assert current.predicted_ms is not None
+
+
+def test_carried_work_is_cancelled_on_the_page_of_rounds(prsm: Running, person: Visitor) -> None:
+    """Between two rounds it is shown, and stopped after a question."""
+    browser = person("operator")
+    assert not browser.page("/console/rounds").has_form("/console/rounds/cancel")
+    db = prsm.manager.db
+    while (running := current_round(db)) is not None:
+        cancel_round(db, ADMIN, START_MS, meant=running.number)
+    with db.write() as tx:
+        (unit, owner) = tx.tuples(
+            sa.select(assignments.c.unit_id, assignments.c.agent_id)
+            .where(assignments.c.until_ms.is_(None))
+            .limit(1)
+        )[0]
+        number = next_round(tx)
+        round_units.carry_into(tx, number, {unit: owner})
+    assert "Carried work" in browser.page("/console/rounds").text
+    asked = read(browser.act("/console/rounds", "/console/rounds/cancel").text)
+    done = browser.submit(asked.form("/console/rounds/cancel"), reason="not needed")
+    assert done.headers["location"] == f"/console/rounds/{number}"
+    assert "not needed" in browser.page(f"/console/rounds/{number}").text
+    assert carried_work(db) is None
 
 
 def test_a_plan_is_looked_at_before_it_is_applied(prsm: Running, person: Visitor) -> None:

@@ -16,6 +16,8 @@ AGENT = "/agents/a.example"
 CALLS = {
     "/rounds/start": "/rounds",
     "/rounds/cancel": "/rounds/cancel",
+    "/rounds/carry-over": "/rounds/carry-over",
+    "/rounds/use-predictions": "/rounds/use-predictions",
     "/rounds/schedules": "/rounds/schedules",
     "/rounds/schedules/change": "/rounds/schedules/1",
     "/rounds/schedules/remove": "/rounds/schedules/1/remove",

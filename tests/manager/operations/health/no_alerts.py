@@ -16,5 +16,6 @@ OFF: Final = AlertSettings(
     disk_bytes=0,
     expiry_days=0,
     round_days=0,
+    round_late_share=0,
     backup_days=0,
 )

@@ -9,33 +9,16 @@ import pytest
 
 from manager.db.engine import Database
 from manager.db.migrate import migrate
-from manager.db.row_dumps import dump, load, table_names
-from manager.db.tables import metadata
+from manager.db.row_dumps import load
 from manager.operations.health.consistency_checks import check
-from manager.operations.health.restore_safety import longest_permit_ms, make_safe
+from manager.operations.health.restore_safety import longest_permit_ms
 from manager.operations.rounds.rounds import current_round, round_detail, start_round
+from tests.manager.operations.restored import restored, rows_of
 from tests.manager.operations.world import ADMIN, World
 
 pytestmark = pytest.mark.scenario
 
 HOSTS = tuple(f"h{number}.jp" for number in range(12))
-
-
-def rows_of(db: Database) -> dict[str, list[bytes]]:
-    with db.read() as tx:
-        return {name: list(dump(tx, name)) for name in table_names()}
-
-
-def restored(world: World, kept: dict[str, list[bytes]], down_s: float = 0) -> int:
-    """Put the rows of a backup into the world's database; return until when is waited."""
-    with world.db.write() as tx:
-        for name in reversed(kept):
-            tx.execute(metadata.tables[name].delete())
-        for name, lines in kept.items():
-            load(tx, name, lines)
-        until_ms = world.now_ms - round(down_s * 1000) + longest_permit_ms(tx, world.policy)
-        make_safe(tx, ADMIN, 1, until_ms, world.now_ms)
-    return until_ms
 
 
 @dataclass

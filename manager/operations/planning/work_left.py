@@ -1,0 +1,114 @@
+"""Work that agents have left, by the predictor that plans go by.
+
+What is known of a unit's size is taken as plans take it: the last crawl, else the probe, else the
+median. A unit that has more pages than known has one request left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from manager.balancing.arrays import FloatArray, IntArray
+from manager.balancing.predictor import address_loads, crawl_ms, fast_threshold
+from manager.balancing.work_duration import Capacity
+from manager.db.rounds.round_work import WorkTuple
+from shared.frozen import frozen
+
+__all__ = ["WorkLeft", "probe_ms", "work_left"]
+
+NO_SPEED: Final = 1.0
+"""Milliseconds for each KByte where nothing was ever measured."""
+
+
+@frozen
+class WorkLeft:
+    """Units that an agent has left, and how long they take while its hours are open."""
+
+    units: int
+    work_ms: float
+
+
+def work_left(rows: Sequence[WorkTuple], capacities: Mapping[int, Capacity]) -> dict[int, WorkLeft]:
+    """Return what each agent has left of some units. capacities: of agents; of others the usual."""
+    if not rows:
+        return {}
+    columns = list(zip(*rows, strict=True))
+    agent, group = np.array(columns[0], dtype=np.int64), np.array(columns[1], dtype=np.int64)
+    volume_kb = _volumes(_floats(columns[3]), _floats(columns[6]) / 1000)
+    urls = _urls(_floats(columns[2]), _floats(columns[7]), volume_kb)
+    left = np.maximum(urls - _floats(columns[8]), 1.0)
+    volume_kb = volume_kb * left / urls
+    speed = _floats(columns[5])
+    own_rest_ms = _own_rests(np.nan_to_num(_floats(columns[4])), group, agent)
+    found = {}
+    for number in np.unique(agent).tolist():
+        mine = np.flatnonzero(agent == number)
+        capacity = capacities.get(number, Capacity())
+        transfer_ms = _known_speeds(speed[mine], speed) * volume_kb[mine]
+        _, address = np.unique(group[mine], return_inverse=True)
+        load = address_loads(
+            transfer_ms,
+            left[mine],
+            volume_kb[mine],
+            own_rest_ms[mine],
+            address.astype(np.intp),
+            int(address.max()) + 1,
+            capacity,
+            fast_threshold(transfer_ms, volume_kb[mine], capacity),
+        )
+        found[number] = WorkLeft(len(mine), crawl_ms(load, capacity))
+    return found
+
+
+def probe_ms(capacity: Capacity, pages: int) -> float:
+    """Return how long an agent takes to probe a host of at least so many pages."""
+    none, one = np.zeros(1), np.ones(1)
+    address = np.zeros(1, dtype=np.intp)
+    load = address_loads(none, one * pages, one, none, address, 1, capacity, np.inf)
+    return crawl_ms(load, capacity)
+
+
+def _floats(values: Sequence[float | None]) -> FloatArray:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _volumes(crawled_kb: FloatArray, probed_kb: FloatArray) -> FloatArray:
+    """Return (units,) KBytes: of the crawl, else at least those of the probe and the median."""
+    known = crawled_kb[~np.isnan(crawled_kb)]
+    usual = float(np.median(known)) if len(known) else 1.0
+    probed = np.nan_to_num(probed_kb)
+    guessed = np.maximum(probed, usual) if len(known) else np.where(probed > 0, probed, usual)
+    return np.maximum(np.where(np.isnan(crawled_kb), guessed, crawled_kb), 1e-3)
+
+
+def _urls(pages: FloatArray, probed: FloatArray, volume_kb: FloatArray) -> FloatArray:
+    """Return (units,) requests, with one for robots.txt; by the volume where none were counted."""
+    counted = np.flatnonzero(pages > 0)
+    total_kb = float(volume_kb[counted].sum())
+    per_kb = float(pages[counted].sum()) / total_kb if total_kb else 0.0
+    guessed = np.maximum(np.nan_to_num(probed), np.ceil(volume_kb * per_kb))
+    urls: FloatArray = np.where(pages > 0, pages, guessed) + 1
+    return urls
+
+
+def _known_speeds(mine: FloatArray, all_speeds: FloatArray) -> FloatArray:
+    """Return (units,) ms for each KByte; what is unknown is the median of the agent, or of all."""
+    for some in (mine, all_speeds):
+        known = some[~np.isnan(some)]
+        if len(known):
+            return np.where(np.isnan(mine), np.median(known), mine)
+    return np.full(len(mine), NO_SPEED)
+
+
+def _own_rests(shared_ms: FloatArray, group: IntArray, agent: IntArray) -> FloatArray:
+    """Return (units,) the rest of a split host at each agent that owns a part; 0: not split."""
+    rest = np.zeros(len(shared_ms))
+    split = np.flatnonzero(shared_ms > 0)
+    if len(split):
+        pairs = np.unique(np.stack((group[split], agent[split])), axis=1)
+        hosts, owners = np.unique(pairs[0], return_counts=True)
+        rest[split] = shared_ms[split] * owners[np.searchsorted(hosts, group[split])]
+    return rest
