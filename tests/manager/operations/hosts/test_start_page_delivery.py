@@ -152,3 +152,49 @@ def test_what_a_hostile_agent_names_takes_its_share_and_no_more(database: Databa
     assert current_round(database) is None
     with database.read() as tx:
         assert list(contradictions(tx)) == []
+
+
+def test_start_pages_reach_the_crawls_of_two_rounds_at_once(database: Database) -> None:
+    """The earlier round ends although pages of units of the later one come all the time."""
+    world, owner, other = crawling(database, reopens=True)
+    for agent in world.agents.values():
+        agent.unit_rounds = True
+    for name in world.agents:
+        world.call(name)
+    assert start_round(database, "keep", ADMIN, world.now_ms, probe=False) == 2
+    for _ in range(3):
+        world.wait(world.policy.tick_s)
+        world.tick()
+        for name in world.agents:
+            world.call(name)
+    left = [(unit, name) for name, agent in world.agents.items() for unit in agent.listed]
+    assert dict(left)["http://h0.jp:80/"] == owner, "it is crawled again, in round 2"
+    early = [(unit, name) for unit, name in left if unit != "http://h0.jp:80/"]
+    assert len(early) == 3
+    pages = [f"{unit.replace(':80', '')}island/" for unit, _ in early]
+    found = [(line, page, None) for line, page in enumerate(pages, start=1)]
+    record_discovered(world.db, world.agents[other].identity, found, world.now_ms)
+    world.wait(world.policy.start_page_delay_s + 1)
+    world.tick()
+    for unit, name in early:
+        world.call(name)
+        assert starts(world, name)[unit] == ("/island/",), "round 1 still crawls it"
+    for unit, name in early:
+        world.fetch(name, unit)
+        world.report(name)
+        world.call(name)
+    for number in range(200):
+        if round_detail(database, 1).round.state == "finished":
+            break
+        page = (1, f"{PAGE}{number}", None)
+        record_discovered(world.db, world.agents[other].identity, [page], world.now_ms)
+        world.wait(world.policy.tick_s)
+        world.tick()
+        for name in world.agents:
+            world.call(name)
+    assert round_detail(database, 1).round.state == "finished"
+    current = current_round(database)
+    assert current is not None
+    assert current.number == 2
+    world.run()
+    assert current_round(database) is None
