@@ -183,6 +183,7 @@ def test_start_pages_reach_the_crawls_of_two_rounds_at_once(database: Database) 
         world.fetch(name, unit)
         world.report(name)
         world.call(name)
+    world.policy = replace(world.policy, start_page_delay_s=100_000.0)
     for number in range(200):
         if round_detail(database, 1).round.state == "finished":
             break
@@ -196,5 +197,6 @@ def test_start_pages_reach_the_crawls_of_two_rounds_at_once(database: Database) 
     current = current_round(database)
     assert current is not None
     assert current.number == 2
+    world.policy = replace(world.policy, start_page_delay_s=1.0)
     world.run()
     assert current_round(database) is None
