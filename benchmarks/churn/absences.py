@@ -63,9 +63,9 @@ def absences(
     every_s: float,
     short_s: float,
     long_s: float,
-    goes_on: Callable[[], bool],
+    is_running: Callable[[], bool],
 ) -> Iterator[Absence]:
-    """Let an agent leave, or come back, once in `every_s`, until `goes_on` says no.
+    """Take an agent away, or bring one back, once in `every_s`, while `is_running` says so.
 
     short_s, long_s: what a short absence and a long one take. Yields each absence when it is over;
     whoever is away at the end comes back.
@@ -73,22 +73,22 @@ def absences(
     for turn in count():
         member, kind = members[turn % len(members)], KINDS[turn % len(KINDS)]
         is_short = turn % 2 == 0
-        if not _wait(every_s, goes_on):
+        if not _wait(every_s, is_running):
             return
         left_s = time.monotonic()
         member.leave(kind)
         try:
-            _wait(short_s if is_short else long_s, goes_on)
+            _wait(short_s if is_short else long_s, is_running)
         finally:
             member.come_back(kind)
         yield Absence(member.agent.name, kind, is_short, left_s, time.monotonic())
 
 
-def _wait(seconds: float, goes_on: Callable[[], bool]) -> bool:
-    """Wait so long; return whether it goes on."""
+def _wait(seconds: float, is_running: Callable[[], bool]) -> bool:
+    """Wait so long; return whether the crawl still runs."""
     end_s = time.monotonic() + seconds
     while time.monotonic() < end_s:
-        if not goes_on():
+        if not is_running():
             return False
         time.sleep(min(0.5, seconds))
     return True

@@ -1,4 +1,4 @@
-"""Result of a crawl with agents that come and go, beside one that nobody disturbed."""
+"""Result of a crawl with agents that come and go, beside an undisturbed one."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class ManagerActions:
     def _change_address_rules(self, action: ChangeAddressRules) -> None:
         """Keep changed rules of shared addresses, and let the crawl take them."""
         heard = rules_with(self._session.heard_rules, action.changes, action.start, action.number)
-        with contextlib.suppress(DiskFullError):  # they are told again, as they are not in force
+        with contextlib.suppress(DiskFullError):  # they come again, as they are not in force
             self._session.take_rules(heard)
 
     def forget_reported(self, action: ForgetReported) -> None:

@@ -2,7 +2,7 @@
 
     handler.py        the module: reacts to each message
     registry.py       addresses, hosts and jobs by name
-    loading.py        addresses into memory for a turn, and out of it
+    address_memory.py addresses into memory for a turn, and out of it
     scheduler.py      ready addresses, resting addresses
     dispatch.py       starts requests
     request_end.py    ends requests, and decides about their URLs

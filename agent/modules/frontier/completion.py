@@ -41,7 +41,7 @@ class JobCompletion:
         self._look_at_fresh()
         for number in list(islice(registry.dirty, LOOKED_AT_A_TICK)):
             registry.dirty.pop(number, None)
-            queue = registry.loading.load_job(number)
+            queue = registry.address_memory.load_job(number)
             if queue is None:
                 # Not placed, at least not here: done only if no URL of it passed the filters.
                 job = registry.open_job(number)
@@ -55,7 +55,7 @@ class JobCompletion:
                 else:
                     registry.drop_job(queue)
                 yield "finished", self._finished(queue, reason)
-            registry.loading.may_unload(queue.host.address)
+            registry.address_memory.may_unload(queue.host.address)
 
     def _look_at_fresh(self) -> None:
         """Schedule some of the jobs that have just begun for a look."""

@@ -132,7 +132,7 @@ class Starts:
         if not number:
             return math.inf
         rested_s = self._resumed_s + registry.pace.base_s(None)  # after the last gap
-        return max(registry.loading.first_due_s(number), rested_s)
+        return max(registry.address_memory.first_due_s(number), rested_s)
 
     @property
     def _is_full(self) -> bool:
@@ -152,7 +152,7 @@ class Starts:
                 address = self._take_ready()
             elif first_s <= turns.now_s:
                 fresh -= 1
-                address = registry.loading.begin_first_turn(registry.unloaded.next_number())
+                address = registry.address_memory.begin_first_turn(registry.unloaded.next_number())
             elif most:
                 most -= 1
                 address = self._take_ready()
@@ -178,7 +178,7 @@ class Starts:
             return one
         if isinstance(one, Gate):
             return self._take_from(one)
-        address = self._registry.loading.load(one)
+        address = self._registry.address_memory.load(one)
         if address is None or not address.listed:
             return None
         self._registry.turns.ready.pop()  # `load` offered it
@@ -189,7 +189,7 @@ class Starts:
         gate.listed = False
         while gate.ring and gate.not_before_s <= self._registry.turns.now_s:
             key = next(iter(gate.ring))
-            address = gate.ring.pop(key) or self._registry.loading.load(key)
+            address = gate.ring.pop(key) or self._registry.address_memory.load(key)
             if address is None:
                 continue
             gate.ring.pop(key, None)  # `load` offered it
@@ -220,7 +220,7 @@ class Starts:
         registry = self._registry
         found = list(islice(registry.turns.ready, LOOKED_AT))
         while len(found) < ASKED and (number := registry.unloaded.next_number()):
-            address = registry.loading.begin_first_turn(number)
+            address = registry.address_memory.begin_first_turn(number)
             if address is not None:
                 registry.turns.offer_address(address)
                 found += [address] if address.listed and address.gate is None else []
@@ -252,7 +252,7 @@ class Starts:
     def _look_at(self, address: AddressQueue) -> None:
         self._registry.turns.offer_address(address)
         self._registry.forget_address_if_idle(address)
-        self._registry.loading.may_unload(address)
+        self._registry.address_memory.may_unload(address)
 
     def _start(self, address: AddressQueue) -> Output | None:
         now = self._registry.turns.now_s
@@ -307,7 +307,7 @@ class Starts:
                     registry.ledger,
                     registry.limits.window,
                     registry.due_s,
-                    registry.loading.urls_at_once,
+                    registry.address_memory.urls_at_once,
                 )
                 if url is not None and not registry.limits.scope.decide(url.url).is_inside:
                     # Queued under another scope; the turn is the next URL's.

@@ -107,7 +107,7 @@ class Frontier:
         ours = ledger.open_jobs()
         if partition.count > 1:
             ours = (one for one in ours if not one.address or partition.holds(one.address))
-        registry.loading.take_up(ours)
+        registry.address_memory.take_up(ours)
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""
@@ -179,7 +179,7 @@ class Frontier:
         self._denials_left = DENIALS_A_TICK
         yield from self._rule_changes.apply()
         yield from self._finishing.finished()
-        self._registry.loading.unload_resting()
+        self._registry.address_memory.unload_resting()
         yield from self._starts.dispatch()
 
     @_then_begun
@@ -199,9 +199,9 @@ class Frontier:
             if placed.lookup_ms is not None:
                 registry.note_lookup(placed.host, placed.lookup_ms)
             if registry.unloaded.is_at(placed.job, placed.address):
-                registry.loading.grow(job)
+                registry.address_memory.grow(job)
                 continue
-            host = registry.loading.load_host(placed.host)
+            host = registry.address_memory.load_host(placed.host)
             if host is not None and host.address.name != placed.address and not host.leaves_to:
                 # Its address was forgotten by resolve, and found again elsewhere.
                 before = host.address.name
@@ -215,7 +215,9 @@ class Frontier:
             ):
                 registry.ledger.place_job(placed.job, placed.host, placed.address)
                 urls = registry.ledger.queued(placed.job)
-                registry.loading.enter(placed.job, placed.address, urls, job.interval_ms or 0)
+                registry.address_memory.enter(
+                    placed.job, placed.address, urls, job.interval_ms or 0
+                )
                 continue
             host = registry.host(placed.host, registry.address(placed.address))
             self._has_grown(registry.jobs.get(placed.job) or registry.add_job(job, host))
@@ -223,7 +225,7 @@ class Frontier:
     def _has_grown(self, queue: JobQueue) -> None:
         queue.has_more()
         self._registry.turns.offer_job(queue)
-        self._registry.loading.may_unload(queue.host.address)
+        self._registry.address_memory.may_unload(queue.host.address)
 
     @_then_begun
     def handle_moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
@@ -270,7 +272,7 @@ class Frontier:
             self._registry.drop_job(queue)
             yield from self._moving.hand_over_if_quiet(queue.host)
         else:
-            self._registry.loading.drop_unloaded(job.number)
+            self._registry.address_memory.drop_unloaded(job.number)
 
     def _end(self, job: Job, change: ListChanged) -> Iterator[Output]:
         # Of a job that is on its way between two addresses, who gets it says that it is closed.
@@ -282,7 +284,10 @@ class Frontier:
                 host.address.closing += (closed,)
             else:
                 yield "closed", closed
-        elif self._registry.loading.has_unloaded(job.number) and job.number not in change.closed:
+        elif (
+            self._registry.address_memory.has_unloaded(job.number)
+            and job.number not in change.closed
+        ):
             yield "closed", UnitClosed(job.number, job.unit, host_of(job.unit))
         yield from self._drop(job)
 
@@ -311,7 +316,7 @@ class Frontier:
     def handle_rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
         """Apply the rules of hosts: their URLs may have turns."""
         for known in batch:
-            self._registry.loading.load_host(known.host)
+            self._registry.address_memory.load_host(known.host)
             self._rulings.known(known)
             yield from self._let_go(known.host)
 

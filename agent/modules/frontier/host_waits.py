@@ -114,7 +114,7 @@ def _wait(registry: Registry, sleeper: Sleeper, due_s: float) -> Wait | None:
 
 def _wait_unloaded(registry: Registry, key: int, due_s: float) -> Wait | None:
     """Return the wait of the host that is asked next at an address that is not in memory."""
-    address = registry.loading.peek(key)
+    address = registry.address_memory.peek(key)
     if address is None:
         return None
     waiting = [

@@ -1,7 +1,7 @@
 """Registry of a frontier: its addresses, hosts and jobs, by name.
 
 Some thousands of addresses are in memory (`limits.addresses_in_memory`). Of more, each one is
-unloaded when it begins to rest, and loaded again for its turn (`loading`).
+unloaded when it begins to rest, and loaded again for its turn (`address_memory`).
 
 Invariant: a job is in at most one host, a host at one address. An address, and a host with its
 own rest, is forgotten only when its rest is over: one that comes back before finds its clock.
@@ -13,10 +13,10 @@ from array import array
 from collections import deque
 from typing import Final
 
+from agent.modules.frontier.address_memory import LEAST_INTERVAL_S, AddressMemory
 from agent.modules.frontier.backoff import BackedOff, BackingOff, WallClock
 from agent.modules.frontier.crawl_delay import Pace
 from agent.modules.frontier.gates import Gates
-from agent.modules.frontier.loading import LEAST_INTERVAL_S, Loading
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.scheduler import Turns
 from agent.modules.frontier.unloaded import Unloaded, key_of
@@ -57,7 +57,7 @@ class Registry:
         self.addresses: dict[str, AddressQueue] = {}
         self.gates = Gates(shared)
         self.unloaded = Unloaded()
-        self.loading = Loading(self, self.unloaded)
+        self.address_memory = AddressMemory(self, self.unloaded)
         self.fresh: deque[array[int]] = deque()  # numbers of jobs that were never looked at
         self.begun: list[HostQueue] = []  # not yet reported
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
@@ -101,13 +101,13 @@ class Registry:
 
     def address(self, name: str) -> AddressQueue:
         """Return an address with all its jobs; a new one rests for an interval first."""
-        address = self.addresses.get(name) or self.loading.load(key_of(name), name)
+        address = self.addresses.get(name) or self.address_memory.load(key_of(name), name)
         if address is None:
             address = AddressQueue(name, arriving=True, gate=self.gates.of(name))
             self.addresses[name] = address
             self.arrivals.append(address)
             if self.unloaded.jobs:
-                self.loading.add_fresh_jobs(address)
+                self.address_memory.add_fresh_jobs(address)
         return address
 
     def has(self, name: str) -> bool:

@@ -69,7 +69,7 @@ class RuleChanges:
             job = registry.open_job(number)
             if job is not None:
                 urls = registry.ledger.queued(number)
-                registry.loading.enter(number, clock_name, urls, job.interval_ms or 0)
+                registry.address_memory.enter(number, clock_name, urls, job.interval_ms or 0)
         for clock in old:
             for host in list(clock.hosts.values()):
                 name = registry.gates.clock(host.leaves_to or address, host.name)
@@ -114,5 +114,5 @@ class RuleChanges:
         registry = self._registry
         keys = [key for key, gate in registry.unloaded.gates.items() if gate.address == address]
         for key in [key_of(address), *keys]:
-            registry.loading.load(key)
+            registry.address_memory.load(key)
         return [one for one in registry.addresses.values() if one.address == address]

@@ -69,7 +69,7 @@ STRUCTURES: Final[Mapping[str, Callable[[SeenUrls], Seen]]] = MappingProxyType(
         "lru+rotating": _with_rotating,
     }
 )
-"""From what was asked for to an empty memory."""
+"""By name, the function that makes an empty memory."""
 
 
 def make_seen(asked: SeenUrls) -> Seen:

@@ -1,6 +1,6 @@
 """Values common to the syncs of all agents at a moment, read by one query.
 
-One query each would be a fiftieth of what a sync costs.
+One query for each value would cost a fiftieth of a sync.
 """
 
 from __future__ import annotations

@@ -24,14 +24,14 @@ from agent.pipeline.shared_addresses import address_of
 if TYPE_CHECKING:
     from agent.modules.frontier.registry import Registry
 
-__all__ = ["LEAST_INTERVAL_S", "Loading"]
+__all__ = ["LEAST_INTERVAL_S", "AddressMemory"]
 
 LEAST_INTERVAL_S: Final = 0.1  # where there is none, URLs decide
 UNLOADED_A_TICK: Final = 2000
 """Addresses that are looked at, whether they can be unloaded: some ten milliseconds."""
 
 
-class Loading:
+class AddressMemory:
     """Moves of addresses between the memory of a registry and its unloaded jobs."""
 
     def __init__(self, registry: Registry, unloaded: Unloaded) -> None:
