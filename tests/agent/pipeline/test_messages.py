@@ -39,7 +39,7 @@ HOST, URL, REFERER = "http://a.example:80/", "http://a.example/x?y=\udc80", "htt
 ADDRESS, OTHER = "192.0.2.1", "2001:db8::1"
 CLOCK = "192.0.2.1 a.example"
 CHAIN = '[["5f3a"],[["seen","1","www.a.example",true,"/",false]]]'
-JOB = Job(7, HOST, "refetch", 3, 50, 1500, ("/x/",), ((URL, REFERER), (HOST, None)), 2)
+JOB = Job(7, HOST, "refetch", 3, 50, 1500, ("/x/",), ((URL, REFERER), (HOST, None)), 2, 4, 400)
 DUE = Due(URL, HOST, ADDRESS, 7, 4, 1, REFERER, 2, 3, "crawl", CHAIN, 5, CLOCK)
 RULES_DUE = RulesDue(HOST, ADDRESS, URL, 2, 3, "probe", 12.5, CHAIN, 2, CLOCK)
 CAPTURE = Capture(
