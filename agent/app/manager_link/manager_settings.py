@@ -44,7 +44,7 @@ class ManagerSettings:
         self._session = session
         self._collection = collection
         self.tightened: tuple[Message, ...] = ()  # what the manager made stricter
-        self._scope_said = ""  # the last log line of a scope, which each sync may repeat
+        self._scope_trouble = ""  # logged once, not with each sync
 
     def change_site(self, site: Settings) -> None:
         """Apply other settings of the site; the manager's requests still hold."""
@@ -65,15 +65,18 @@ class ManagerSettings:
             rules = ScopeRules(scope.text, known_only=True)
             write_scope(self._runtime.home, scope)
         except (FormatError, DiskFullError) as error:
-            self._say_scope(f"version {scope.version} cannot be used, the earlier holds: {error}")
+            if str(error) != self._scope_trouble:
+                self._scope_trouble = str(error)
+                self._runtime.log_line(
+                    f"scope of the crawl, version {scope.version} cannot be used, "
+                    f"the earlier holds: {error}"
+                )
             return
+        self._scope_trouble = ""
         self._session.use_scope_rules(scope.version, rules)
-        self._say_scope(f"version {scope.version}: {len(rules.rules)} rules")
-
-    def _say_scope(self, text: str) -> None:
-        if text != self._scope_said:
-            self._scope_said = text
-            self._runtime.log_line(f"scope of the crawl, {text}")
+        self._runtime.log_line(
+            f"scope of the crawl, version {scope.version}: {len(rules.rules)} rules"
+        )
 
     def apply(self, requested: sync.Settings) -> None:
         """Apply what the manager asks for now."""
