@@ -70,13 +70,18 @@ class Windows:
 
     def open_share(self) -> float:
         """Return the part of a week that is open, 0 to 1; no dates, no changes of the clock."""
-        week = [False] * (7 * _DAY_MINUTES)
+        week = 7 * _DAY_MINUTES
+        spans = []
         for day in range(7):
             for first, end in self._on(day):
-                length = end - first if end > first else end + _DAY_MINUTES - first
-                for minute in range(length):
-                    week[(day * _DAY_MINUTES + first + minute) % len(week)] = True
-        return sum(week) / len(week)
+                start = day * _DAY_MINUTES + first
+                stop = start + (end - first if end > first else end + _DAY_MINUTES - first)
+                spans += [(start, min(stop, week)), (0, max(0, stop - week))]
+        opened = reached = 0
+        for start, stop in sorted(spans):
+            opened += max(0, stop - max(start, reached))
+            reached = max(reached, stop)
+        return opened / week
 
     def worked_off(self, start: datetime, work: timedelta) -> datetime | None:
         """Return when work that continues only while open is over; None: never.

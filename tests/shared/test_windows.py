@@ -256,3 +256,23 @@ def test_days_are_written_as_people_do() -> None:
     assert days == {**dict.fromkeys((0, 1, 2, 4), ((120, 360), (1320, 1440))), 5: (), 6: ()}
     assert dates == {}
     assert day_hours(["fri-mon always"])[0] == dict.fromkeys((4, 5, 6, 0), (ALWAYS,))
+
+
+SPAN = st.tuples(st.integers(0, 1439), st.integers(0, 1440))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    weekday=st.lists(SPAN, max_size=3),
+    weekend=st.lists(SPAN, max_size=3),
+    days=st.dictionaries(st.integers(0, 6), st.lists(SPAN, max_size=3), max_size=7),
+)
+def test_the_open_share_is_what_a_count_of_minutes_finds(
+    weekday: list[Window], weekend: list[Window], days: dict[int, list[Window]]
+) -> None:
+    """Hours may overlap, and the last ones of Sunday end on Monday."""
+    hours = Windows(UTC, weekday, weekend, days)
+    monday = datetime(2026, 11, 23, tzinfo=UTC)
+    minutes = 7 * 1440
+    opened = sum(hours.is_open(monday + timedelta(minutes=minute)) for minute in range(minutes))
+    assert hours.open_share() == opened / minutes
