@@ -20,6 +20,8 @@ __all__ = ["Transaction", "any_of", "chunks", "newest_first"]
 ROWS_AT_ONCE: Final = 500
 """Values in one IN list: SQLite allows 32,766 parameters, PostgreSQL 65,535."""
 
+ROWS_READ_AT_ONCE: Final = 5_000
+
 T = TypeVar("T")
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
@@ -78,6 +80,11 @@ class Transaction:
     def tuples(self, statement: sa.Select[Any]) -> list[Any]:
         """Run a query and return each row as a tuple."""
         return list(map(tuple, self.execute(statement)))
+
+    def each(self, statement: sa.Select[Any]) -> Iterator[Any]:
+        """Yield each row of a query as a tuple, without all of them in memory."""
+        found = self.execute(statement.execution_options(yield_per=ROWS_READ_AT_ONCE))
+        yield from map(tuple, found)
 
     def count(self, rows: sa.FromClause, *where: sa.ColumnElement[bool]) -> int:
         """Return how many rows of a table or a join fit all conditions."""

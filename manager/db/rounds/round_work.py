@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
@@ -46,8 +47,8 @@ class OpenProbes:
     ordered_ms: int
 
 
-def crawls_left(tx: Transaction, number: int) -> list[WorkTuple]:
-    """Return the units of a round that are not finished, with what is known of their size."""
+def crawls_left(tx: Transaction, number: int) -> Iterator[WorkTuple]:
+    """Yield the units of a round that are not finished, with what is known of their size."""
     so_far = (
         sa.select(host_sums.c.unit_id, sa.func.sum(host_sums.c.requests).label("requests"))
         .where(host_sums.c.round == number, host_sums.c.kind == "crawl")
@@ -61,18 +62,19 @@ def crawls_left(tx: Transaction, number: int) -> list[WorkTuple]:
         ).outerjoin(so_far, so_far.c.unit_id == units.c.id)
     )
     unfinished = unit_rounds.c.state.in_(("waiting", "granted"))
-    return tx.tuples(joined.where(unit_rounds.c.round == number, unfinished))
+    yield from tx.each(joined.where(unit_rounds.c.round == number, unfinished))
 
 
-def owned_units(tx: Transaction) -> list[WorkTuple]:
-    """Return the units that a round would take, with their present owners."""
+def owned_units(tx: Transaction) -> Iterator[WorkTuple]:
+    """Yield the units that a round would take, with their present owners."""
     query = _sized(assignments.c.agent_id, sa.literal(0))
     joined = query.select_from(
         _with_distance(
             assignments.join(units, units.c.id == assignments.c.unit_id), assignments.c.agent_id
         )
     )
-    return tx.tuples(joined.where(assignments.c.until_ms.is_(None), units.c.state.in_(IN_ROUND)))
+    placed = assignments.c.until_ms.is_(None), units.c.state.in_(IN_ROUND)
+    yield from tx.each(joined.where(*placed))
 
 
 def _sized(agent: sa.Column[int], requests: Any) -> sa.Select[Any]:

@@ -6,7 +6,7 @@ median. A unit that has more pages than known has one request left.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
@@ -15,9 +15,12 @@ from manager.balancing.arrays import FloatArray, IntArray
 from manager.balancing.predictor import address_loads, crawl_ms, fast_threshold
 from manager.balancing.work_duration import Capacity
 from manager.db.rounds.round_work import WorkTuple
+from manager.db.transaction import chunks
 from shared.frozen import frozen
 
-__all__ = ["WorkLeft", "probe_ms", "work_left"]
+__all__ = ["WorkLeft", "probe_ms", "units_left", "work_left"]
+
+UNITS_AT_ONCE: Final = 5_000
 
 NO_SPEED: Final = 1.0
 """Milliseconds for each KByte where nothing was ever measured."""
@@ -31,18 +34,23 @@ class WorkLeft:
     work_ms: float
 
 
-def work_left(rows: Sequence[WorkTuple], capacities: Mapping[int, Capacity]) -> dict[int, WorkLeft]:
+def units_left(rows: Iterable[WorkTuple]) -> FloatArray:
+    """Return (fields of a row, units): what is known of some units, 72 bytes each; NaN: unknown."""
+    parts = [np.array(part, dtype=np.float64).T for part in chunks(rows, UNITS_AT_ONCE)]
+    return np.concatenate(parts, axis=1) if parts else np.empty((0, 0))
+
+
+def work_left(units: FloatArray, capacities: Mapping[int, Capacity]) -> dict[int, WorkLeft]:
     """Return what each agent has left of some units. capacities: of agents; of others the usual."""
-    if not rows:
+    if not units.size:
         return {}
-    columns = list(zip(*rows, strict=True))
-    agent, group = np.array(columns[0], dtype=np.int64), np.array(columns[1], dtype=np.int64)
-    volume_kb = _volumes(_floats(columns[3]), _floats(columns[6]) / 1000)
-    urls = _urls(_floats(columns[2]), _floats(columns[7]), volume_kb)
-    left = np.maximum(urls - _floats(columns[8]), 1.0)
+    agent, group = units[0].astype(np.int64), units[1].astype(np.int64)
+    _, _, pages, crawled_kb, shared_ms, speed, probed_bytes, probed_urls, requests = units
+    volume_kb = _volumes(crawled_kb, probed_bytes / 1000)
+    urls = _urls(pages, probed_urls, volume_kb)
+    left = np.maximum(urls - requests, 1.0)
     volume_kb = volume_kb * left / urls
-    speed = _floats(columns[5])
-    own_rest_ms = _own_rests(np.nan_to_num(_floats(columns[4])), group, agent)
+    own_rest_ms = _own_rests(np.nan_to_num(shared_ms), group, agent)
     found = {}
     for number in np.unique(agent).tolist():
         mine = np.flatnonzero(agent == number)
@@ -69,10 +77,6 @@ def probe_ms(capacity: Capacity, pages: int) -> float:
     address = np.zeros(1, dtype=np.intp)
     load = address_loads(none, one * pages, one, none, address, 1, capacity, np.inf)
     return crawl_ms(load, capacity)
-
-
-def _floats(values: Sequence[float | None]) -> FloatArray:
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def _volumes(crawled_kb: FloatArray, probed_kb: FloatArray) -> FloatArray:

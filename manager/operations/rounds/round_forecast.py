@@ -25,7 +25,7 @@ from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.ownership.grants import probe_room
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.probe_orders import expected_probes
-from manager.operations.planning.work_left import WorkLeft, probe_ms, work_left
+from manager.operations.planning.work_left import WorkLeft, probe_ms, units_left, work_left
 from manager.operations.policy import Policy
 from manager.operations.rounds.agent_timing import AgentTiming, ForecastReason, timings_of
 from shared.frozen import frozen
@@ -175,14 +175,14 @@ def _left_cached(db: Database, row: RoundRow) -> dict[int, WorkLeft]:
 def _left_of(tx: Transaction, row: RoundRow) -> dict[int, WorkLeft]:
     if row.state == "probing":
         return _left_of_owned(tx)
-    left = round_work.crawls_left(tx, row.number)
+    left = units_left(round_work.crawls_left(tx, row.number))
     return work_left(left, _capacities(tx))
 
 
 def _left_of_owned(tx: Transaction) -> dict[int, WorkLeft]:
     """Return the work of present owners; nothing where too few units have one."""
-    owned = round_work.owned_units(tx)
-    if len(owned) < OWNED_SHARE * round_work.count_units(tx):
+    owned = units_left(round_work.owned_units(tx))
+    if owned.shape[1] < OWNED_SHARE * round_work.count_units(tx):
         return {}
     return work_left(owned, _capacities(tx))
 
