@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from manager.db.tables import assignments, hosts, units
-from manager.db.transaction import Transaction, chunks
+from manager.db.transaction import Transaction
 from manager.message_fields import message_fields
 from shared.frozen import frozen, values_of
 from shared.messages import Message
@@ -98,12 +98,11 @@ def add_hosts(tx: Transaction, new: Sequence[NewHost], now_ms: int) -> int:
     found = {"first_seen_ms": now_ms, "resolution": "new", "resolve_after_ms": now_ms}
     added = tx.insert_new(hosts, [{**values_of(host), **found} for host in new])
     if added:
-        for part in chunks(host.key for host in new):
-            bare = sa.select(hosts.c.id, sa.literal("/"), hosts.c.key, sa.literal("new")).where(
-                hosts.c.key.in_(part),
-                ~sa.exists().where(units.c.host_id == hosts.c.id),
-            )
-            tx.execute(units.insert().from_select(["host_id", "path", "key", "state"], bare))
+        bare = sa.select(hosts.c.id, sa.literal("/"), hosts.c.key, sa.literal("new")).where(
+            tx.is_among(hosts.c.key, [host.key for host in new]),
+            ~sa.exists().where(units.c.host_id == hosts.c.id),
+        )
+        tx.execute(units.insert().from_select(["host_id", "path", "key", "state"], bare))
     return added
 
 
@@ -125,7 +124,7 @@ def units_of_hosts(
         .where(sa.true() if merged else units.c.merged_ms.is_(None))
         .order_by(units.c.host_id, units.c.path)
     )
-    return tx.rows_among(UnitRow, query, hosts.c.key, host_keys)
+    return tx.rows(UnitRow, query.where(tx.is_among(hosts.c.key, host_keys)))
 
 
 def units_by_id(tx: Transaction, unit_ids: Collection[int]) -> list[UnitRow]:
