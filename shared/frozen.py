@@ -11,13 +11,14 @@ standard library too, when the first object is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import Field, dataclass, field, fields
-from operator import attrgetter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import Field, dataclass, field, fields, make_dataclass
+from functools import cache
+from operator import attrgetter, itemgetter
 from reprlib import recursive_repr
 from typing import Any, TypeVar, cast, dataclass_transform
 
-__all__ = ["frozen", "values_of"]
+__all__ = ["frozen", "record_maker", "values_of"]
 
 T = TypeVar("T")
 
@@ -114,8 +115,55 @@ def _reduce(
 
 def _remade(kind: type[T], values: tuple[Any, ...]) -> T:
     """Return the object of a class whose fields are given by name."""
-    names = cast("Any", kind).__dataclass_fields__
-    return kind(**dict(zip(names, values, strict=True)))
+    return _maker_by_place(cast("Hashable", kind))(values)  # type: ignore[no-any-return]
+
+
+def record_maker(kind: type[T], names: tuple[str, ...]) -> Callable[[Sequence[Any]], T]:
+    """Return a function that makes a record of a row whose columns have these names, among others.
+
+    Raises ValueError where the row lacks a field.
+    """
+    made: Any = _record_maker(cast("Hashable", kind), names)
+    return cast("Callable[[Sequence[Any]], T]", made)
+
+
+@cache
+def _record_maker(kind: Any, names: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
+    wanted = tuple(one.name for one in fields(kind))
+    columns = list(names)
+    places = [columns.index(name) for name in wanted]
+    make = _maker_by_place(kind)
+    if names == wanted:
+        return make
+    if len(places) == 1:
+        place = places[0]
+        return lambda row: make((row[place],))
+    chosen = itemgetter(*places)
+    return lambda row: make(chosen(row))
+
+
+@cache
+def _maker_by_place(kind: Any) -> Callable[[Sequence[Any]], Any]:
+    """Return a function that makes a record from all its values, in the order of its fields.
+
+    Fields that `__init__` takes only by name are filled by place, too: a quarter of the price.
+    """
+    own = fields(kind)
+    names = [one.name for one in own]
+    if not any(one.kw_only for one in own):
+        return lambda values: kind(*values)
+    if hasattr(kind, "__post_init__"):
+        return lambda values: kind(**dict(zip(names, values, strict=True)))
+    filled: Any = make_dataclass(kind.__name__, names, repr=False, eq=False)
+    fill = filled.__init__
+    new = kind.__new__
+
+    def make(values: Sequence[Any]) -> Any:
+        made = new(kind)
+        fill(made, *values)
+        return made
+
+    return make
 
 
 def values_of(record: Any, kind: type | None = None) -> dict[str, Any]:

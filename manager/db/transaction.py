@@ -7,14 +7,14 @@ run it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from operator import itemgetter
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
+
+from shared.frozen import record_maker
 
 __all__ = ["Transaction", "any_of", "chunks", "newest_first"]
 
@@ -61,7 +61,7 @@ class Transaction:
     ) -> list[T]:
         """Run a query and return each row as a dataclass with the same fields."""
         result = self.execute(statement, parameters)
-        return list(map(_row_factory(kind, list(result.keys())), result))
+        return list(map(record_maker(kind, tuple(result.keys())), result.all()))
 
     def row(
         self, kind: type[T], statement: sa.Select[Any], parameters: Parameters | None = None
@@ -253,28 +253,3 @@ def _update_statement(table: sa.Table, key: tuple[str, ...], names: tuple[str, .
     values: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in names}
     same = [table.c[name] == values.pop(name) for name in key]
     return table.update().where(*same).values(values)
-
-
-def _row_factory(kind: type[T], names: Sequence[str]) -> Callable[[Sequence[Any]], T]:
-    """Return what makes a dataclass of a row whose columns have these names, among others.
-
-    Raises ValueError where the row lacks a field.
-    """
-    made: Any = _factory(cast(Hashable, kind), tuple(names))
-    return cast(Callable[[Sequence[Any]], T], made)
-
-
-@cache
-def _factory(kind: Any, names: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
-    wanted = tuple(field.name for field in fields(kind))
-    columns = list(names)
-    places = [columns.index(name) for name in wanted]
-    if any(field.kw_only for field in fields(kind)):
-        return lambda row: kind(**{name: row[at] for name, at in zip(wanted, places, strict=True)})
-    if names == wanted:
-        return lambda row: kind(*row)
-    if len(places) == 1:
-        place = places[0]
-        return lambda row: kind(row[place])
-    chosen = itemgetter(*places)
-    return lambda row: kind(*chosen(row))

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeVar
 
 import duckdb
 
+from shared.frozen import record_maker
+
 __all__ = ["connect", "kept_connection", "records"]
 
 T = TypeVar("T")
@@ -64,7 +66,6 @@ def kept_connection(memory_bytes: int, spill: Path) -> Iterator[duckdb.DuckDBPyC
 
 def records(found: duckdb.DuckDBPyConnection, kind: type[T]) -> Iterator[T]:
     """Yield the rows of a query as records, whose fields are its columns by name."""
-    names = [column[0] for column in found.description or ()]
+    make = record_maker(kind, tuple(column[0] for column in found.description or ()))
     while rows := found.fetchmany(ROWS_AT_ONCE):
-        for row in rows:
-            yield kind(**dict(zip(names, row, strict=True)))
+        yield from map(make, rows)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import asdict, field, fields, replace
+from dataclasses import KW_ONLY, asdict, field, fields, replace
 
 import pytest
 
-from shared.frozen import frozen, values_of
+from shared.frozen import frozen, record_maker, values_of
 
 
 @frozen
@@ -79,6 +79,19 @@ class Empty:
     """Without a field."""
 
 
+@frozen
+class ByName:
+    """Made by names only, and checked."""
+
+    _: KW_ONLY
+    a: int
+    b: int
+
+    def __post_init__(self) -> None:
+        if self.a < 1:
+            raise ValueError("a positive number")
+
+
 def test_it_is_made_as_a_dataclass_is() -> None:
     """By position or name, with defaults, each with its own list; the second one too."""
     for _ in range(2):
@@ -140,3 +153,33 @@ def test_values_go_by_name_from_one_record_to_another() -> None:
     assert values_of(one) == {"name": "a", "marks": [1], "key": "k", "note": "", "km": 2}
     assert Place(**values_of(one, Place)) == Place("a", [1])
     assert values_of(one)["marks"] is one.marks
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "row", "same"),
+    [
+        (Pair, ("x", "y"), (1, "a"), Pair(1, "a")),
+        (Pair, ("y", "id", "x"), ("a", 7, 1), Pair(1, "a")),
+        (Own, ("x",), (1,), Own(1)),
+        (Own, ("id", "x"), (7, 1), Own(1)),
+        (Named, ("x", "y", "z"), (1, "a", 4), Named(1, "a", z=4)),
+        (Named, ("z", "id", "y", "x"), (4, 7, "a", 1), Named(1, "a", z=4)),
+        (ByName, ("b", "a"), (2, 1), ByName(a=1, b=2)),
+    ],
+)
+def test_a_row_becomes_a_record_by_the_names_of_its_columns(
+    kind: type[object], names: tuple[str, ...], row: tuple[object, ...], same: object
+) -> None:
+    """In any order, among others, and where the class wants names."""
+    assert record_maker(kind, names)(row) == same
+    assert record_maker(kind, names)(list(row)) == same
+
+
+def test_a_row_that_lacks_a_field_or_is_too_short_is_refused() -> None:
+    """Also where the field has a default: a column is never forgotten in silence."""
+    with pytest.raises(ValueError, match="not in"):
+        record_maker(Pair, ("x",))
+    with pytest.raises(TypeError):
+        record_maker(Named, ("x", "y", "z"))((1, "a"))
+    with pytest.raises(ValueError, match="a positive number"):
+        record_maker(ByName, ("a", "b"))((0, 2))
