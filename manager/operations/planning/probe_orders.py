@@ -31,7 +31,12 @@ STATES = ("placed", "probing")
 def order_probes_of_round(
     tx: Transaction, number: int, agent_ids: Sequence[int], now_ms: int, policy: Policy
 ) -> int:
-    """Order what a round is to probe first; return how many orders that is."""
+    """Order what a round is to probe first; return how many orders that is.
+
+    With a single agent none: no distance could change who crawls what.
+    """
+    if len(agent_ids) < 2:
+        return 0
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     ordered = _order_controls(tx, number, agent_ids, now_ms, policy)
     count = hosts.count_in_state(tx, STATES)
@@ -61,8 +66,11 @@ def expected_probes(
 ) -> dict[int, int]:
     """Return about how many probes a round that starts now would order of each agent.
 
-    Exact but for control hosts where all agents probe all units; else an even share.
+    Exact but for control hosts where all agents probe all units; else an even share. A single agent
+    probes nothing.
     """
+    if len(agent_ids) < 2:
+        return {}
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     count = hosts.count_in_state(tx, (*STATES, "idle"))
     budget = budgets(tx, agent_ids, now_ms, policy)
@@ -98,9 +106,11 @@ def order_some(
 ) -> int:
     """Order some agents to probe each of some units, where they have no fresh distance.
 
-    Hosts that an agent never gets it does not probe.
+    Hosts that an agent never gets it does not probe, and with a single agent nothing is probed.
     budget: of each agent, hosts that it may still be given; what is ordered is taken from it.
     """
+    if len(agent_ids) < 2:
+        return 0
     left = budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     row_of = {agent: row for row, agent in enumerate(agent_ids)}

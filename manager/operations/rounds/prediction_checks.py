@@ -64,13 +64,18 @@ def verify_predictions(
 
 
 def _wanted(loaded: Loaded, draft: Plan) -> list[tuple[int, int]]:
-    """Return (unit, agent) to probe: the best predicted of each unit that would move on one."""
+    """Return (unit, agent) to probe: the best predicted of each unit that would move on one.
+
+    Where one agent alone may have a unit, a probe could not change the plan.
+    """
     forbidden = loaded.problem.forbidden
     allowed = loaded.predicted if forbidden is None else loaded.predicted & ~forbidden
+    agents = len(loaded.agent_ids)
     pairs: list[tuple[int, int]] = []
     for move in draft.moves:
         column = move.unit
-        if not loaded.predicted[move.taker, column]:
+        takers = agents if forbidden is None else agents - int(forbidden[:, column].sum())
+        if takers < 2 or not loaded.predicted[move.taker, column]:
             continue
         guessed = np.flatnonzero(allowed[:, column])
         nearest = guessed[np.argsort(loaded.problem.costs[guessed, column], kind="stable")[:BEST]]
