@@ -29,6 +29,7 @@ from benchmarks.churn.absences import Absence, Member, absences
 from benchmarks.churn.result import Crawl, broken_promises, result_of
 from benchmarks.faults.evidence.observations import Request, requests_of
 from benchmarks.faults.transit.line import Line
+from benchmarks.progress import say
 from simweb.launcher import SimulatedWeb
 from tools.demo.fleet import FleetOptions, start_agents, start_manager
 from tools.demo.rounds import describe, run_round
@@ -39,10 +40,6 @@ LINES: Final = "1000000000"
 ROBOTS: Final = "/robots.txt"
 QUICK: Final = {"hosts": 40, "pages_mean": 60.0, "interval_s": 0.5, "every_s": 12.0,
                 "permit_s": 10.0, "agents": 4}  # fmt: skip
-
-
-def _say(sentence: str) -> None:
-    print(sentence, flush=True)
 
 
 def _web(asked: argparse.Namespace, folder: Path) -> SimulatedWeb:
@@ -102,7 +99,7 @@ def _crawl(asked: argparse.Namespace, folder: Path, *, disturbed: bool) -> tuple
         expected = web.expected().captures
         lost = expected - accepted
         for url in sorted(lost)[:5]:
-            _say(f"    no accepted line: {url}")
+            say(f"    no accepted line: {url}")
         requests.sort(key=_moment)
     seconds = float(detail["round"]["elapsed_ms"]) / 1000
     crawl = Crawl(seconds, len(expected), len(lost), quarantined, requests, away)
@@ -128,12 +125,12 @@ def _round(
         ):
             away.append(one)
             how = "short" if one.is_short else "long"
-            _say(f"    {one.agent} was {one.kind} for {one.back_s - one.left_s:.0f} s ({how})")
+            say(f"    {one.agent} was {one.kind} for {one.back_s - one.left_s:.0f} s ({how})")
 
     def show(detail: dict[str, Any]) -> None:
         if detail["round"]["crawling_ms"] is not None:
             crawling.set()
-        _say(f"  {describe(detail)}")
+        say(f"  {describe(detail)}")
 
     worker = threading.Thread(target=disturb, name="absences")
     if disturbed:
@@ -180,19 +177,19 @@ def main() -> None:
     begun, load = time.monotonic(), os.getloadavg()[0]
     crawls, complaints = [], []
     for disturbed in (False, True):
-        _say("agents come and go" if disturbed else "undisturbed")
+        say("agents come and go" if disturbed else "undisturbed")
         with tempfile.TemporaryDirectory(prefix="prsm-churn-") as folder:
             crawl, found = _crawl(asked, Path(folder), disturbed=disturbed)
         crawls.append(crawl)
         complaints += found
     result = result_of(crawls[0], crawls[1], asked.parallel)
     broken = broken_promises(result, complaints)
-    _say(f"\n{asked.agents} agents, {asked.hosts} hosts, permit {asked.permit_s:g} s, "
+    say(f"\n{asked.agents} agents, {asked.hosts} hosts, permit {asked.permit_s:g} s, "
          f"a change each {asked.every_s:g} s")  # fmt: skip
     for name, value in result.items():
-        _say(f"  {name:28} {value:>10g}")
+        say(f"  {name:28} {value:>10g}")
     for sentence in broken:
-        _say(f"broken: {sentence}")
+        say(f"broken: {sentence}")
     result |= {"permit_s": asked.permit_s, "interval_s": asked.interval_s, "broken": len(broken)}
     result |= {"load_before": round(load, 1), "wall_s": round(time.monotonic() - begun, 1)}
     print("RESULT " + json.dumps(result))

@@ -22,16 +22,13 @@ import time
 from benchmarks.faults.causes import all_faults
 from benchmarks.faults.report import HEAD, Outcome, result_of, row, table
 from benchmarks.faults.run import Run, interruptible
-
-
-def _say(sentence: str) -> None:
-    print(sentence, flush=True)
+from benchmarks.progress import say
 
 
 def _tell(outcome: Outcome) -> None:
-    _say(row(outcome.cells()))
+    say(row(outcome.cells()))
     for sentence in outcome.problems():
-        _say(f"    {sentence}")
+        say(f"    {sentence}")
 
 
 def main() -> None:
@@ -57,23 +54,21 @@ def main() -> None:
         return
     begun_s = time.monotonic()
     load = os.getloadavg()[0]
-    _say(f"{len(faults)} faults; load before: {load:.1f} on {os.cpu_count()} cores\n")
-    _say(row(HEAD))
-    _say(row(["---"] * len(HEAD)))
-    run = Run(
-        faults, _tell, _say, quick=options.quick, patience=options.patience, keep=options.keep
-    )
+    say(f"{len(faults)} faults; load before: {load:.1f} on {os.cpu_count()} cores\n")
+    say(row(HEAD))
+    say(row(["---"] * len(HEAD)))
+    run = Run(faults, _tell, say, quick=options.quick, patience=options.patience, keep=options.keep)
     interrupted = False
     interruptible()
     try:
         run.make_all()
     except KeyboardInterrupt:
         interrupted = True
-        _say("interrupted")
-    _say("\n" + table(run.outcomes))
+        say("interrupted")
+    say("\n" + table(run.outcomes))
     result = result_of(run.outcomes, len(faults))
     result["wall_s"] = round(time.monotonic() - begun_s)
-    _say("RESULT " + json.dumps(result))
+    say("RESULT " + json.dumps(result))
     if any(one.broken for one in run.outcomes):
         sys.exit(1)
     if interrupted or any(one.missing for one in run.outcomes):

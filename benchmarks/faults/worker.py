@@ -25,6 +25,7 @@ from benchmarks.faults.fault import Fault, FaultError, Shared, Trial
 from benchmarks.faults.report import Outcome
 from benchmarks.faults.system.ground import Ground, running_ground
 from benchmarks.faults.system.needs import needs_ground
+from benchmarks.progress import say
 
 __all__ = ["BEGIN", "MAKING", "OUTCOME", "main"]
 
@@ -32,10 +33,6 @@ MAKING: Final = "MAKING"
 BEGIN: Final = "BEGIN"
 OUTCOME: Final = "OUTCOME"
 PR_SET_PDEATHSIG: Final = 1
-
-
-def _say(sentence: str) -> None:
-    print(sentence, flush=True)
 
 
 class _Grounds:
@@ -63,7 +60,7 @@ class _Grounds:
             except BaseException:
                 self.close()
                 raise
-            _say(f"    a ground was made in {time.monotonic() - begun_s:.0f} s")
+            say(f"    a ground was made in {time.monotonic() - begun_s:.0f} s")
         return self._ground
 
     def close(self) -> None:
@@ -84,7 +81,7 @@ class _Maker:
 
     def make(self, fault: Fault) -> Outcome:
         """Make one; whatever goes wrong is in what is returned."""
-        _say(f"{MAKING} {fault.name}")
+        say(f"{MAKING} {fault.name}")
         outcome = Outcome(fault.name, fault.promise, missing=fault.needs())
         if not (outcome.missing or fault.alone):
             outcome.missing = needs_ground()
@@ -93,7 +90,7 @@ class _Maker:
         trial = Trial(
             self._folder / fault.name,
             fault.quick_times if self._quick else fault.times,
-            _say,
+            say,
             patience=self._patience,
             shared=self._shared,
         )
@@ -105,7 +102,7 @@ class _Maker:
             outcome.missing = f"what it needs did not start: {type(error).__name__}: {error}"
             self.unwell = True
             return outcome
-        _say(f"{BEGIN} {fault.name}")
+        say(f"{BEGIN} {fault.name}")
         trial.begun_s = time.monotonic()
         try:
             fault.act(trial)
@@ -169,7 +166,7 @@ def main() -> None:
     try:
         for name in options.names:
             outcome = maker.make(faults[name])
-            _say(f"{OUTCOME} {outcome.to_json()}")
+            say(f"{OUTCOME} {outcome.to_json()}")
             if maker.unwell:
                 maker.close()  # what follows is not to be judged by what it did not do
                 maker.unwell = False

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.islands.exchange import FOUND, LIST, CountedLine
+from benchmarks.progress import say
 from simweb.launcher import SimulatedWeb
 from simweb.sites.robots import ROBOTS_KINDS
 from tools.demo.fleet import FleetOptions, start_agents, start_manager
@@ -32,12 +33,8 @@ from tools.demo.system import Manager
 ROUNDS: Final = 2
 
 
-def _say(sentence: str) -> None:
-    print(sentence, flush=True)
-
-
 def _show(detail: dict[str, Any]) -> None:
-    _say(f"round {detail['round']['number']}: {describe(detail)}")
+    say(f"round {detail['round']['number']}: {describe(detail)}")
 
 
 def _web(options: argparse.Namespace, folder: Path) -> SimulatedWeb:
@@ -91,11 +88,11 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
             rows.append((number, got, missing, requests - before))
         found = manager.prsm("check")["findings"]
         sent = {path: sum(line.carried[path] for line in lines) for path in (FOUND, LIST)}
-    _say("\nround  fetched  missing  requests")
+    say("\nround  fetched  missing  requests")
     for number, got, missing, requests in rows:
-        _say(f"{number:5}  {got:7}  {missing:7}  {requests:8}")
+        say(f"{number:5}  {got:7}  {missing:7}  {requests:8}")
     for url in sorted(reachable - fetched)[:10]:
-        _say(f"missing: {url}")
+        say(f"missing: {url}")
     if found:
         raise SystemExit(f"`prsm check` found {len(found)} problems, the first: {found[0]}")
     _, got, missing, requests = rows[-1]
@@ -131,7 +128,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix="islands-") as folder:
         result = _run(options, Path(folder))
-    _say("RESULT " + json.dumps(result))
+    say("RESULT " + json.dumps(result))
     if result["missing"]:
         raise SystemExit(f"{result['missing']} reachable pages were never fetched")
 

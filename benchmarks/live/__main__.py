@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.live.result import result_of
+from benchmarks.progress import say
 from simweb.launcher import SimulatedWeb
 from tools.demo.fleet import FleetOptions, start_agents, start_manager
 from tools.demo.rounds import describe, run_round
@@ -36,10 +37,6 @@ from tools.demo.table import table
 
 MEMORY: Final = Path("/dev/shm")  # the folder in it is ours alone
 MEMORY_BYTES: Final = 4_000_000_000
-
-
-def _say(sentence: str) -> None:
-    print(sentence, flush=True)
 
 
 def _web(options: argparse.Namespace, folder: Path) -> SimulatedWeb:
@@ -60,7 +57,7 @@ def _web(options: argparse.Namespace, folder: Path) -> SimulatedWeb:
 
 
 def _show(detail: dict[str, Any]) -> None:
-    _say(f"round {detail['round']['number']}: {describe(detail)}")
+    say(f"round {detail['round']['number']}: {describe(detail)}")
 
 
 def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
@@ -79,7 +76,7 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
         web = stack.enter_context(_web(options, folder / "web"))
         manager = start_manager(stack, folder, web.dns_port, fleet)
         start_agents(stack, manager, folder, options.regions, web.dns_port, fleet)
-        _say(f"{options.hosts} hosts, {options.regions} regions with an agent each")
+        say(f"{options.hosts} hosts, {options.regions} regions with an agent each")
         manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
         first, second = (
             run_round(manager, method, stall_s=options.stall_s, show=_show, look_every_s=5.0)
@@ -87,7 +84,7 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
         )
         found = manager.prsm("check")["findings"]
     result = result_of(first, second)
-    _say("\n" + table(first, second, {**result, "hosts": options.hosts, "hosts_discovered": 0}))
+    say("\n" + table(first, second, {**result, "hosts": options.hosts, "hosts_discovered": 0}))
     if found:
         raise SystemExit(f"`prsm check` found {len(found)} problems, the first: {found[0]}")
     return result

@@ -117,7 +117,7 @@ def test_an_agent_that_floods_takes_no_more_than_its_share(tmp_path: Path) -> No
                 record(drip, [f"{first}{FLOOD[1:]}{number}"])
                 if fleet.round()["round"]["state"] == "finished":
                     break
-                time.sleep(0.3)
+                time.sleep(0.3)  # the crawl needs the processors, too
             assert flooding.result().status_code == 200
             again = record(flood, others + urls[:AGAIN])
             assert "0 new hosts, 0 new start pages" in again.text

@@ -106,7 +106,7 @@ ROUNDS: Final[Table[RoundRow]] = Table(
         Column("busiest_agent", lambda row: row.makespan_agent, lazy("Busiest"), AGENT),
         Column("elapsed", lambda row: row.elapsed_ms, lazy("Crawl took"), DURATION, sort=True),
         Column("deadline", lambda row: row.until_ms, kind=MOMENT),
-        Column("expected_end", lambda row: row.eta_ms, lazy("Expected end"), MOMENT),
+        Column("expected_end", lambda row: row.eta_ms, lazy("End as first predicted"), MOMENT),
         Column("expected_error", lambda row: row.eta_error, about="its length over the expected"),
         Column("plan", lambda row: row.plan_id, lazy("Plan"), ID),
         Column("reason", lambda row: row.reason, kind=SENTENCE),
