@@ -27,6 +27,7 @@ from manager.operations.hosts.hosts import import_hosts
 from manager.operations.identity.enrolment import AgentIdentity, enrol, issue_join_token
 from manager.operations.logs.log_entry import accept_log
 from manager.operations.logs.log_summary import LogSummary
+from manager.operations.planning.requested_probes import order_probes
 from manager.operations.policy import Policy
 from manager.operations.rounds.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
@@ -220,6 +221,11 @@ class World:
         for name in names:
             self.address[f"http://{name}:80/"] = (address or _address(name),)
         self.resolve()
+
+    def order_probes(self, *names: str) -> None:
+        """Let a person order probes of hosts: a round orders none itself with a single agent."""
+        for name in names:
+            order_probes(self.db, ADMIN, self.now_ms, host=name, policy=self.policy)
 
     def resolve(self) -> int:
         """Resolve what is due; hosts that nobody gave an address have one of their own."""
