@@ -162,13 +162,17 @@ class Filter:
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
         if host.ours and job is None and self._scope.units.unit_of(url) is not None:
             return None  # its job has just left the list, which is about to be told here
+        ours = host.ours
+        if job is not None and job.kind == "probe" and job.unit in self._scope.finished:
+            # Until its crawl begins here the unit may be another agent's.
+            job, ours = None, host.whole is None
         if kind == LinkKind.WELL_KNOWN and (
             job is None or job.number != links.from_job or job.max_pages
         ):
             return None  # tried for the owner of the host's top, and not reported
         if job is not None and job.kind == "refetch" and links.from_job:
             return None  # what its pages lead to was found before
-        if host.ours and (job is None or _is_excepted(url, job) or self._is_late(job, links)):
+        if ours and (job is None or _is_excepted(url, job) or self._is_late(job, links)):
             # Whether it is late depends on the page: it may come again from another one.
             if self._blocked(url):
                 stop("blocked", url)

@@ -16,7 +16,7 @@ from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.ledger import Ledger
 from agent.pipeline.messages.hosts import HostFound, pinned
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
-from agent.pipeline.messages.pages import Outside, Processed
+from agent.pipeline.messages.pages import RULES_DEPTH, Outside, Processed
 from agent.pipeline.messages.requests import Denied, Due, FetchAnswer, FetchRequest, Outcome, Tick
 from agent.pipeline.messages.robots import RulesDue
 from agent.pipeline.ports import Reports
@@ -134,7 +134,7 @@ class Report:
     def handle_denied(self, batch: Sequence[Denied]) -> Iterable[Output]:
         """Count URLs that robots.txt forbids."""
         for one in batch:
-            if one.rule:
+            if one.rule and one.due.depth != RULES_DEPTH:
                 self._denied.add("robots.txt", one.due.url)
         return ()
 

@@ -132,12 +132,15 @@ class Ledger(Protocol):
     def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
         """Add to a job's counters."""
 
-    def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
+    def finish_job(self, job: int, *, may_reopen: bool = False, keeps_queue: bool = False) -> None:
         """Remember that a job is done: its queue and seen-set are dropped, its row stays.
 
         may_reopen: the seen-set stays too, so that more pages of the unit can be fetched. The queue
-        must be empty then.
+        must be empty then. keeps_queue: both stay; the URLs wait in no count.
         """
+
+    def may_reopen(self, job: int) -> bool:
+        """Return whether a job that is done can take URLs again."""
 
     def reopen_job(self, job: int) -> bool:
         """Reopen a job that is done, to take URLs; return whether its seen-set was kept."""
@@ -199,6 +202,12 @@ class Ledger(Protocol):
 
     def append_log(self, requests: Sequence[FetchAnswer]) -> None:
         """Append requests, each one's turn told, to the open crawl log."""
+
+    def count_probe(self, unit: str, round_number: int) -> None:
+        """Append to the open crawl log that a unit's probe counts as part of its crawl.
+
+        Raises DiskFullError: nothing was written.
+        """
 
     def commit(self) -> None:
         """Sync the append-only files, then make all changes durable in one transaction."""

@@ -65,7 +65,9 @@ def _fetched(web: SimulatedWeb) -> tuple[set[str], int]:
 
 
 def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
-    fleet = FleetOptions(interval_s=options.interval_s, probe_pages=4, page_workers=1)
+    fleet = FleetOptions(
+        interval_s=options.interval_s, probe_pages=options.probe_pages, page_workers=1
+    )
     with ExitStack() as stack:
         web = stack.enter_context(_web(options, folder / "web"))
         reachable = set(web.expected().captures)
@@ -104,6 +106,7 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
         "missing": missing,
         "missing_after_one": rows[0][2],
         "requests_per_page": round(all_requests / pages, 3),
+        "requests_per_page_first": round(rows[0][3] / max(1, rows[0][1]), 3),
         "requests_per_page_without_probes": round(requests / max(1, got), 3),
         "found_bytes_per_page": round(sent[FOUND] / pages, 1),
         "list_bytes_per_page": round(sent[LIST] / pages, 1),
@@ -123,6 +126,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=24)
     parser.add_argument("--share", type=float, default=0.6, help="of the hosts with an island")
     parser.add_argument("--pages-mean", type=float, default=12.0, help="pages a host")
+    parser.add_argument("--probe-pages", type=int, default=4, help="pages of a probe")
     parser.add_argument("--interval-s", type=float, default=0.05, help="between two fetches")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

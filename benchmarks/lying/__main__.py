@@ -46,6 +46,7 @@ class Case:
     slow: float
     slots: int
     rest_ms: int
+    fetches_again: bool
 
     @property
     def label(self) -> str:
@@ -71,11 +72,18 @@ def main() -> None:
     parser.add_argument("--slow", type=float, default=1.0, help="times that the liar is slower")
     parser.add_argument("--slots", type=int, default=200, help="units side by side; 1: in turn")
     parser.add_argument("--rest-ms", type=int, default=0, help="after each request")
+    parser.add_argument(
+        "--fetch-again",
+        action="store_true",
+        help="crawls repeat their probes",
+    )
     options = parser.parse_args()
     results: dict[str, dict[str, list[float]]] = {}
     for agents in [3] if options.quick else options.agents:
         for seed in range(options.seed, options.seed + options.seeds):
-            case = Case(agents, seed, options.slow, options.slots, options.rest_ms)
+            case = Case(
+                agents, seed, options.slow, options.slots, options.rest_ms, options.fetch_again
+            )
             _measure(case, options.lies, options.parts, results)
     _print(results)
 
@@ -157,6 +165,7 @@ def _fleet(folder: Path, case: Case) -> Fleet:
         case.seed,
         slots=case.slots,
         rest_ms=case.rest_ms,
+        fetches_again=case.fetches_again,
     )
 
 
@@ -171,6 +180,7 @@ def _copy(fleet: Fleet, folder: Path) -> Fleet:
         fleet.seed,
         slots=fleet.slots,
         rest_ms=fleet.rest_ms,
+        fetches_again=fleet.fetches_again,
     )
     twin.go_on_from(copy.deepcopy(fleet.state()))
     return twin

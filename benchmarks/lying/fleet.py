@@ -3,8 +3,10 @@
 Each host has pages of known sizes, each agent a known distance to each host; a request takes its
 page's size times the distance, with noise, and rests afterwards. Time passes: an agent fetches up
 to `slots` units side by side, each takes as long as its requests and rests do, and the manager
-hears of its end as from a real agent, a few seconds later. What an agent writes in its log may be a
-lie. Owners and plans come from the database; what a plan costs is counted by the truth.
+hears of its end as from a real agent, a few seconds later. A crawl begins where the agent's own
+probe of the round ended, unless it `fetches_again` what the probe had. What an agent writes in its
+log may be a lie. Owners and plans come from the database; what a plan costs is counted by the
+truth.
 """
 
 from __future__ import annotations
@@ -63,12 +65,24 @@ _STATE: Final = ("agents", "address", "true_ms", "_closed", "_rng", "_poll_ms")
 
 @frozen
 class Fetched:
-    """A unit that is being fetched. ms: of each request, in truth."""
+    """A unit that is being fetched. ms: of each request, in truth. first: pages before these."""
 
+    first: int
     end_ms: int
     round: int
     max_transfer: int
     ms: tuple[int, ...]
+
+
+@frozen
+class _Part:
+    """Lines of a log of one unit. limit: of its order. probed: behind those of its probe."""
+
+    unit: str
+    round: int
+    limit: int
+    probed: bool
+    lines: list[Seen]
 
 
 class Truth:
@@ -130,8 +144,10 @@ class Fleet(World):
         *,
         slots: int = 200,
         rest_ms: int = 0,
+        fetches_again: bool = False,
     ) -> None:
         super().__init__(db, FLEET_POLICY)
+        self.fetches_again = fetches_again
         self.folder = folder
         self.seed = seed
         self.truth = truth
@@ -139,7 +155,9 @@ class Fleet(World):
         self.rest_ms = rest_ms
         self.lies: dict[str, Lie] = {}
         self._rng = np.random.default_rng([seed, 1])
-        self._lines: dict[str, list[tuple[str, int, int, list[Seen]]]] = {}
+        self._lines: dict[str, list[_Part]] = {}
+        # By agent, unit and round: pages of a probe, lines and bytes that its log said of them.
+        self._probes: dict[tuple[str, str, int], tuple[int, int, int]] = {}
         self._closed: dict[str, int] = {}
         self._poll_ms: dict[str, int] = {}
         self._fetching: dict[str, dict[str, Fetched]] = {}
@@ -215,19 +233,20 @@ class Fleet(World):
         for unit, work in sorted(self.agents[name].fetchable(self.true_ms).items()):
             if unit not in fetching and (len(fetching) < self.slots or self.slots == 1):
                 began_ms = max(self.true_ms, free_ms) if self.slots == 1 else self.true_ms
-                ms = self._times(name, unit, work.max_transfer)
+                probe = self._probes.get((name, unit, work.round)) if work.probed else None
+                first = probe[0] if probe is not None else 0
+                ms = self._times(name, unit, work.max_transfer, first)
                 end_ms = began_ms + sum(ms) + len(ms) * self.rest_ms
-                fetching[unit] = Fetched(end_ms, work.round, work.max_transfer, ms)
+                fetching[unit] = Fetched(first, end_ms, work.round, work.max_transfer, ms)
                 free_ms = end_ms
         return bool(fetching)
 
-    def _times(self, name: str, unit: str, limit: int) -> tuple[int, ...]:
+    def _times(self, name: str, unit: str, limit: int, first: int) -> tuple[int, ...]:
         number = self._number(unit)
-        sizes = self.truth.sizes[number]
-        count = min(len(sizes), limit) if limit else len(sizes)
+        sizes = self.truth.sizes[number][first : limit or None]
         distance = self.truth.distance[self.truth.agents.index(name), number]
-        noise = np.exp(self._rng.normal(-(NOISE**2) / 2, NOISE, count))
-        return tuple(np.round(sizes[:count] / 1000 * distance * noise).astype(int).tolist())
+        noise = np.exp(self._rng.normal(-(NOISE**2) / 2, NOISE, len(sizes)))
+        return tuple(np.round(sizes / 1000 * distance * noise).astype(int).tolist())
 
     def _number(self, unit: str) -> int:
         return self.truth.hosts.index(unit.removeprefix("http://").removesuffix(":80/"))
@@ -242,7 +261,7 @@ class Fleet(World):
         kind: OrderKind = "probe" if work.max_transfer else "crawl"
         lines = [
             line
-            for request, ms in enumerate(fetched.ms)
+            for request, ms in enumerate(fetched.ms, fetched.first)
             for line in lie(
                 Seen(
                     unit,
@@ -256,14 +275,17 @@ class Fleet(World):
                 )
             )
         ]
-        self._lines.setdefault(name, []).append((unit, work.round, work.max_transfer, lines))
+        part = _Part(unit, work.round, work.max_transfer, bool(fetched.first), lines)
+        self._lines.setdefault(name, []).append(part)
         agent.done.add((unit, work.key, work.round))
+        pages, size_bytes = len(lines), sum(line.size_bytes for line in lines)
+        if fetched.first:
+            _, pages_before, bytes_before = self._probes[name, unit, work.round]
+            pages, size_bytes = pages + pages_before, size_bytes + bytes_before
+        elif kind == "probe" and not self.fetches_again:
+            self._probes[name, unit, work.round] = len(fetched.ms), pages, size_bytes
         claim = FinishedUnit(
-            unit=unit,
-            kind=kind,
-            round=work.round,
-            pages=len(lines),
-            response_bytes=sum(line.size_bytes for line in lines),
+            unit=unit, kind=kind, round=work.round, pages=pages, response_bytes=size_bytes
         )
         agent.unanswered.append(claim)
         agent.claims[unit, work.kind, work.round] = claim
@@ -333,12 +355,14 @@ class Fleet(World):
         """Do nothing: the clock stands still while agents call."""
 
 
-def _text(units: list[tuple[str, int, int, list[Seen]]]) -> bytes:
+def _text(units: list[_Part]) -> bytes:
     parts = []
-    for unit, number, limit, lines in units:
-        parts.append(f"#Round={number}\n#MaxTransfer={limit}\n")
+    for one in units:
+        parts.append(f"#Round={one.round}\n#MaxTransfer={one.limit}\n")
+        if one.probed:
+            parts.append(f"#Probed={one.unit}\n")
         parts += (
-            f'"{unit}p{line.request}",100,{line.size_bytes},{line.ms},"HTTP/1.1 200 OK\\r\\n"\n'
-            for line in lines
+            f'"{one.unit}p{line.request}",100,{line.size_bytes},{line.ms},"HTTP/1.1 200 OK\\r\\n"\n'
+            for line in one.lines
         )
     return "".join(parts).encode()

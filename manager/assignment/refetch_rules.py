@@ -14,6 +14,7 @@ from typing import Final
 
 from shared.frozen import frozen
 from shared.messages import Message
+from shared.wire.orders import OrderKind
 
 __all__ = [
     "JUDGED_FROM",
@@ -62,6 +63,7 @@ class DrawnPage:
     rank: int
     status: int | None  # None: no answer
     response_bytes: int
+    kind: OrderKind = "crawl"  # of its line; one of a probe counts where its crawl continued it
 
 
 @frozen

@@ -63,6 +63,7 @@ class Order:
     only: tuple[str, ...] = ()  # paths of pages to be fetched again, and nothing else
     round: int | None = None  # None: that of the list
     continues: int | None = None  # a job of this round or a later one continues; None: begins again
+    probed: bool = False  # a crawl that begins where the agent's own probe in this round ended
 
     @property
     def kind(self) -> OrderKind:
@@ -94,6 +95,8 @@ def order_lines(items: Iterable[Order]) -> Iterator[ListLine]:
             yield Comment(f"UnitRound={item.round}")
         if item.continues is not None:
             yield Comment(f"Continues={item.continues}")
+        if item.probed:
+            yield Comment("Probed=1")
         for path in item.excepted:
             yield Comment(f"Except={path}")
         for path in item.only:
@@ -165,6 +168,7 @@ class _OrderParser:
     share: int = 0
     round: int | None = None
     continues: int | None = None
+    probed: bool = False
     excepted: list[str] = field(default_factory=list)
     starts: list[tuple[str, str | None]] = field(default_factory=list)
     only: list[str] = field(default_factory=list)
@@ -183,6 +187,8 @@ class _OrderParser:
         elif name == "Continues":
             number = _number(name, value)
             self.continues = self.continues if number is None else number
+        elif name == "Probed":
+            self.probed = bool(_number(name, value))
         elif name == "Except" and value.startswith("/"):
             self.excepted.append(value)
         elif name == "Only" and value.startswith("/"):
@@ -204,4 +210,5 @@ class _OrderParser:
             only=tuple(self.only),
             round=self.round,
             continues=self.continues,
+            probed=self.probed,
         )

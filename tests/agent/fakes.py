@@ -45,6 +45,8 @@ class _State:
     rows: dict[int, JobRow] = field(default_factory=dict)
     seen: dict[int, set[str]] = field(default_factory=dict)
     queues: dict[int, dict[int, QueuedUrl]] = field(default_factory=dict)
+    kept: dict[int, dict[int, QueuedUrl]] = field(default_factory=dict)  # queues of jobs done
+    probed: list[tuple[str, int]] = field(default_factory=list)
     rests: dict[str, AddressBackoff] = field(default_factory=dict)
     next_position: int = 1
     next_job: int = 1
@@ -59,6 +61,8 @@ class _State:
             rows=dict(self.rows),
             seen={job: set(urls) for job, urls in self.seen.items()},
             queues={job: dict(urls) for job, urls in self.queues.items()},
+            kept={job: dict(urls) for job, urls in self.kept.items()},
+            probed=list(self.probed),
             rests=dict(self.rests),
             captures=list(self.captures),
             outward=list(self.outward),
@@ -90,6 +94,11 @@ class FakeLedger:
     def durable_captures(self) -> list[str]:
         """URLs of the captures in the segment, as of the last commit."""
         return self._disk.captures
+
+    @property
+    def probed(self) -> list[tuple[str, int]]:
+        """Units and rounds whose probes count, as the log says."""
+        return self._now.probed
 
     @property
     def log(self) -> list[FetchAnswer]:
@@ -163,22 +172,28 @@ class FakeLedger:
                 response_bytes=row.response_bytes + response_bytes,
             )
 
-    def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
+    def finish_job(self, job: int, *, may_reopen: bool = False, keeps_queue: bool = False) -> None:
         self._changed = True
         row = self._now.rows.get(job)
         if row is not None:
             self._now.rows[job] = replace(row, finished=True)
+            if keeps_queue:
+                self._now.kept[job] = self._now.queues.pop(job, {})
+                return
             if not may_reopen or self.queued(job):
                 self._now.seen.pop(job, None)
             self._now.queues.pop(job, None)
 
-    def reopen_job(self, job: int) -> bool:
+    def may_reopen(self, job: int) -> bool:
         row = self._now.rows.get(job)
-        if row is None or not row.finished or job not in self._now.seen:
+        return row is not None and row.finished and job in self._now.seen
+
+    def reopen_job(self, job: int) -> bool:
+        if not self.may_reopen(job):
             return False
         self._changed = True
-        self._now.rows[job] = replace(row, finished=False)
-        self._now.queues.setdefault(job, {})
+        self._now.rows[job] = replace(self._now.rows[job], finished=False)
+        self._now.queues[job] = self._now.kept.pop(job, {})
         return True
 
     def has_met(self, job: int, url: str) -> bool:
@@ -186,7 +201,7 @@ class FakeLedger:
 
     def drop_job(self, job: int) -> None:
         self._changed = True
-        for part in (self._now.rows, self._now.seen, self._now.queues):
+        for part in (self._now.rows, self._now.seen, self._now.queues, self._now.kept):
             part.pop(job, None)
 
     def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
@@ -259,6 +274,12 @@ class FakeLedger:
         if self.full:
             raise DiskFullError("no room")
         self._now.log.extend(requests)
+
+    def count_probe(self, unit: str, round_number: int) -> None:
+        if self.full:
+            raise DiskFullError("no room")
+        self._changed = True
+        self._now.probed.append((unit, round_number))
 
     def commit(self) -> None:
         if self.full:

@@ -274,13 +274,13 @@ class JudgedLedger(FakeLedger):
         self.judge.placed_s[host] = self.judge.ticked_s
         super().place_job(job, host, address)
 
-    def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
+    def finish_job(self, job: int, *, may_reopen: bool = False, keeps_queue: bool = False) -> None:
         kept = set(self._now.captures[self.opened[job] :])
         queues = (self.take(job, 0, 10**9, level) for level in range(LEVELS))
         queued = {one.url for queue in queues for one in queue}
         lost = self._now.seen[job] - kept - queued - self.judge.excused
         assert not lost, f"lost: {lost}"
-        super().finish_job(job, may_reopen=may_reopen)
+        super().finish_job(job, may_reopen=may_reopen, keeps_queue=keeps_queue)
 
     def commit(self) -> None:
         super().commit()

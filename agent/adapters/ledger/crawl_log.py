@@ -8,6 +8,7 @@ Sections: `#Round=` and `#MaxTransfer=` stand wherever the lines after them belo
 or kind than those before, with `#Refetch=1` where they were fetched again to be compared;
 `#Since=` and `#Until=` are put at the head when the log is read. A line of a probe has the parts of
 its time behind the status line: `X-Crawl-Time: lookup=4.2 connect=31.0 first-byte=87.5`.
+`#Probed=URL` of a unit, in a section of crawls: its crawl continues its probe of the same round.
 """
 
 from __future__ import annotations
@@ -135,6 +136,13 @@ class CrawlLog:
                 )
             )
         self._file.append(b"".join(lines))
+        self._section = section
+
+    def count_probe(self, unit: str, round_number: int) -> None:
+        """Append that a unit's probe counts as part of its crawl; raises DiskFullError."""
+        section: tuple[int, OrderKind] = (round_number, "crawl")
+        lines = [] if section == self._section else _head(*section)
+        self._file.append(b"".join((*lines, encode_line(Comment(f"Probed={unit}")))))
         self._section = section
 
     def sync(self) -> None:

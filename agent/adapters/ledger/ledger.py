@@ -108,6 +108,7 @@ class SqliteLedger:
         self.new_job_number = jobs.new_number
         self.open_job = jobs.open
         self.place_job = jobs.place
+        self.may_reopen = jobs.may_reopen
         self.count = jobs.count
         self.orders = orders.all
         self.units = orders.units
@@ -125,6 +126,7 @@ class SqliteLedger:
         self.forget_rest = backoffs.forget
         self.append_captures = files.segments.append
         self.append_log = files.log.append
+        self.count_probe = files.log.count_probe
         self.commit = self._commits.commit
         # Beyond the port: the logs that are closed; commit, and seal the open segment.
         self.closed_logs = self._closed_logs.committed
@@ -173,21 +175,26 @@ class SqliteLedger:
             stack.pop_all()
         return ledger
 
-    def finish_job(self, job: int, *, may_reopen: bool = False) -> None:
+    def finish_job(self, job: int, *, may_reopen: bool = False, keeps_queue: bool = False) -> None:
         """Remember that a job is done: its queue and seen-set are dropped, its row stays.
 
-        may_reopen: the seen-set stays until the job is dropped.
+        may_reopen: the seen-set stays until the job is dropped. keeps_queue: both do.
         """
         may_reopen = may_reopen and not self._queues.queued(job)
-        if may_reopen:
+        if keeps_queue:
+            self._queues.keep_all(job)
+        elif may_reopen:
             self._queues.empty(job)
         else:
             self._discard(job)
-        self._jobs.finish(job, may_reopen=may_reopen)
+        self._jobs.finish(job, may_reopen=may_reopen, keeps_queue=keeps_queue)
 
     def reopen_job(self, job: int) -> bool:
         """Reopen a job that is done, to take URLs; return whether its seen-set was kept."""
-        return self._jobs.reopen(job)
+        reopened = self._jobs.reopen(job)
+        if reopened:
+            self._queues.resume(job)
+        return reopened
 
     def drop_job(self, job: int) -> None:
         """Forget a job that left the list: row, queue and seen-set."""

@@ -20,7 +20,7 @@ Source: seed 000, 5.2.3 (Host Data Cache), 2.1 (few questions to outside servers
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -156,15 +156,19 @@ class Resolve:
         """Find the addresses of hosts that have something new in a job's queue."""
         # One message a job is enough: it says that there is something in the job's queue.
         for name, job in dict.fromkeys((one.host, one.job) for one in batch):
-            if name not in self._hosts:
-                row = self._ledger.job(job)
-                if row is not None and row.address:
-                    yield "placed", Placed(job, name, address_of(row.address))
-                    continue
-                if len(self._to_ask) >= ASKED_AHEAD:
-                    self._left_behind = True  # found again in the ledger
-                    continue
-            yield from self._meet(name, job)
+            yield from self._place(name, job)
+
+    def _place(self, name: str, job: int) -> Iterator[Output]:
+        """Place a job where its host is known to be; else find its address."""
+        if name not in self._hosts:
+            row = self._ledger.job(job)
+            if row is not None and row.address:
+                yield "placed", Placed(job, name, address_of(row.address))
+                return
+            if len(self._to_ask) >= ASKED_AHEAD:
+                self._left_behind = True  # found again in the ledger
+                return
+        yield from self._meet(name, job)
 
     def _meet(self, name: str, job: int) -> Iterator[Output]:
         """Find the address of a job's host, at once or later."""
@@ -355,15 +359,18 @@ class Resolve:
         host.rules = ()
         self._forget_if_idle(host)
 
-    def handle_changed(self, batch: Sequence[ListChanged]) -> Iterable[Output]:
-        """Forget hosts whose last jobs have ended."""
+    def handle_changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
+        """Forget hosts whose last jobs have ended, and place crawls that continue their probes."""
         for change in batch:
             for job in (*change.ended, *change.done):
                 host = self._hosts.get(host_of(job.unit))
                 if host is not None:
                     host.jobs.discard(job.number)
                     self._forget_if_idle(host)
-        return ()
+            for job in change.probed:
+                name = host_of(job.unit)
+                if self._partition.holds(name):
+                    yield from self._place(name, job.number)
 
     def _forget_if_idle(self, host: _Host) -> bool:
         if host.looking or host.rules or (host.begun and host.jobs):

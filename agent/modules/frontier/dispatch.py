@@ -22,6 +22,7 @@ from agent.modules.outage import ASKED
 from agent.modules.timing_wheel import STEP_S
 from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
+from agent.pipeline.messages.pages import RULES_DEPTH
 from agent.pipeline.messages.requests import Due, Tick
 from agent.pipeline.messages.robots import RulesDue
 from agent.pipeline.shared_addresses import address_of
@@ -309,7 +310,7 @@ class Starts:
                     registry.due_s,
                     registry.address_memory.urls_at_once,
                 )
-                if url is not None and not registry.limits.scope.decide(url.url).is_inside:
+                if url is not None and not self._is_inside(url):
                     # Queued under another scope; the turn is the next URL's.
                     self._drop(job, url)
                     continue
@@ -326,6 +327,10 @@ class Starts:
             self._end_turn(host, job)
             registry.turns.offer_job(job)
         return None
+
+    def _is_inside(self, url: QueuedUrl) -> bool:
+        """Return whether the scope of the crawl has a URL; what is never fetched always is."""
+        return url.depth == RULES_DEPTH or self._registry.limits.scope.decide(url.url).is_inside
 
     def _drop(self, job: JobQueue, url: QueuedUrl) -> None:
         """Forget a URL that the scope of the crawl excludes now."""

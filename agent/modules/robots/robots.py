@@ -29,7 +29,7 @@ from agent.modules.robots.robots_parser import parse_in_portions
 from agent.modules.robots.robots_rules import Rules
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages.pages import SITEMAP_DEPTH, Links
+from agent.pipeline.messages.pages import RULES_DEPTH, SITEMAP_DEPTH, Links
 from agent.pipeline.messages.requests import Denied, Due, Tick
 from agent.pipeline.messages.robots import RulesFetched, RulesKnown
 from agent.pipeline.ports import Clock, RulesStore
@@ -40,6 +40,9 @@ from shared.urls import canonical, crawlable
 from shared.well_known import SITEMAP_PATHS, WELL_KNOWN_FOLDER
 
 __all__ = ["Robots"]
+
+RULES_ASKED: Final = "only its rules were asked for"
+"""Reason of the denial of an entry of `RULES_DEPTH`, which is never fetched."""
 
 OF_THIS_REQUEST: Final = frozenset({408, 425, 429})
 """Answers of 4xx that are of one request, and would be others later."""
@@ -124,10 +127,14 @@ class Robots:
             if known is None:
                 yield "denied", Denied(due, due.host, due.address, "")
                 continue
-            if due.job not in known.told and (known.rules.sitemaps or self._tries(due)):
+            asks = due.depth == RULES_DEPTH
+            if (asks or due.job not in known.told) and (known.rules.sitemaps or self._tries(due)):
                 known.told.add(due.job)
                 yield from self._sitemaps(due, known.rules)
                 yield from self._well_known(due)
+            if asks:
+                yield "denied", Denied(due, due.host, due.address, RULES_ASKED)
+                continue
             url = due.url
             verdict = known.rules.allowed(url[url.index("/", 8) :])
             if verdict.allowed:

@@ -7,8 +7,10 @@ A unit that is there in the same round and kind continues as the same job (to fe
 they are the same pages). So does one that was carried over from its job's round into another one,
 unless it is finished already: then it is reported as what it was. A crawl that is done stays for
 its round also when it left the list: the manager may send its unit again, with pages that others
-found. Jobs that left the list or continue under other orders come first, then jobs that begin
-again, then new ones; a job that continues unchanged is not touched.
+found. So does a probe that ended as it should: the crawl of its unit in that round continues it,
+where the list says that the probe counts (`#Probed=1`). Jobs that left the list or continue under
+other orders come first, then jobs that begin again, then new ones; a job that continues unchanged
+is not touched.
 
 Invariant: each slice is whole by itself, and what follows of it is in the ledger with it. So a
 process that ends between two of them has lost nothing: the next one compares the same list with
@@ -80,12 +82,13 @@ class ListChange:
                     ended.append(before.number)
                 continue
             job = want.job(before.unit, round_number, before.number)
-            if not _goes_on(before, job, want.order.continues):
+            was_probed = want.order.probed and is_finished and self._follows_probe(before, job)
+            if not was_probed and not _goes_on(before, job, want.order.continues):
                 anew.append(before.number)
                 continue
             job = self._with_past(before, job, is_finished)
             del units[before.unit]
-            if is_finished:
+            if is_finished and not was_probed:
                 self.finished.append(before.number)
             if job != before:
                 altered.append(job)
@@ -99,10 +102,22 @@ class ListChange:
     def _may_return(self, job: Job) -> bool:
         """Return whether a unit that is done may come back in its round, with more start pages.
 
-        A directory may be a part of its host again, whose job then has its pages.
+        A directory may be a part of its host again, whose job then has its pages. A probe may
+        become a crawl.
         """
         same_round = 0 < job.round == self._wanted.round
+        if job.kind == "probe":
+            return same_round and self._ledger.may_reopen(job.number)
         return same_round and job.kind == "crawl" and is_whole_host(job.unit) and not job.is_piece
+
+    def _follows_probe(self, before: Job, job: Job) -> bool:
+        """Return whether a crawl of a whole host begins where the probe before it ended."""
+        return (
+            (before.kind, job.kind, before.round) == ("probe", "crawl", job.round)
+            and not job.is_piece
+            and not job.excepted
+            and self._ledger.may_reopen(before.number)
+        )
 
     def _with_past(self, before: Job, job: Job, is_finished: bool) -> Job:
         """Return a job that continues, with what it fetched in the rounds before."""

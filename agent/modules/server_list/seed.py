@@ -10,7 +10,8 @@ host is under way that a job which left the list began.
 A piece of a split host is not finished but rests when nothing of it is left: its queue and
 seen-set stay, and a list that has a new start page for it wakes it. A whole host that was crawled
 to its end is done, and its seen-set stays for the round: a list that has a page for it that it
-never met opens it again (ADR 203).
+never met opens it again (ADR 203). A probe that ended as it should keeps its queue too: a list
+that has its unit to crawl in that round makes it the crawl, which fetches nothing twice (ADR 204).
 Leaves to others: whether a URL is worth fetching (filter), and when nothing is left (frontier).
 """
 
@@ -22,16 +23,20 @@ from typing import Final
 
 from agent.modules.server_list.scope import Scope
 from agent.pipeline.handler import Input, Inputs, Output
-from agent.pipeline.ledger import Ledger
+from agent.pipeline.ledger import Ledger, QueuedUrl
 from agent.pipeline.messages.hosts import HostFailed
 from agent.pipeline.messages.jobs import Job, ListChanged, ListSlice, UnitClosed, UnitFinished
-from agent.pipeline.messages.pages import Links
+from agent.pipeline.messages.pages import RULES_DEPTH, Links
+from shared.archive.errors import DiskFullError
 from shared.urls import canonical, host_of
 
 __all__ = ["Seed"]
 
 NOTHING_LEFT: Final = ("complete", "nothing to fetch")
 """Reasons after which a unit may continue; the others are limits and failures."""
+
+PROBED: Final = ("complete", "page limit")
+"""Reasons after which a crawl may continue a probe."""
 
 
 class Seed:
@@ -67,35 +72,67 @@ class Seed:
 
     def _take_slice(self, one: ListSlice) -> Iterator[Output]:
         self.shares_hosts = one.shares_hosts or (self.shares_hosts and not one.last)
-        ended, closed = self._end(one.ended)
+        altered, lost = self._with_probes(one.altered)
+        ended, closed = self._end((*one.ended, *(job.number for job in lost)))
         new_pages: dict[str, Sequence[tuple[str, str | None]]] = {}
-        for job in one.altered:
+        probed = tuple(job for job in altered if self.scope.jobs[job.unit].kind != job.kind)
+        for job in altered:
             new_pages[job.unit] = self._alter(job)
-        reopened = tuple(job for job in one.altered if self._reopens(job, new_pages[job.unit]))
-        begun = [self._begin(job) for job, _ in one.begun]
+        for job in probed:
+            self._continue_probe(job)
+        reopened = tuple(job for job in altered if self._reopens(job, new_pages[job.unit]))
+        first = (*one.begun, *((job, None) for job in lost))
+        begun = [self._begin(job) for job, _ in first]
         for job in begun:
             new_pages[job.unit] = job.start_pages
-        woken = tuple(job for job in one.altered if self._wakes(job, new_pages[job.unit]))
-        if begun or ended or one.altered or one.last:
+        woken = tuple(job for job in altered if self._wakes(job, new_pages[job.unit]))
+        if begun or ended or altered or one.last:
             yield (
                 "changed",
                 ListChanged(
-                    (*begun, *reopened),
+                    (*begun, *reopened, *probed),
                     tuple(ended),
                     frozenset(closed),
                     woken=woken,
-                    altered=one.altered,
+                    altered=altered,
+                    probed=probed,
                     last=one.last,
                 ),
             )
         yield from self._close(ended, closed)
-        for job, (_, referer) in zip(begun, one.begun, strict=True):
+        for job, (_, referer) in zip(begun, first, strict=True):
             if job.kind != "refetch" and (not job.is_piece or job.unit == host_of(job.unit)):
                 yield "links", Links((canonical(job.unit),), referer, 0, 0)
         for unit, pages in new_pages.items():
             if unit not in self.scope.finished:
                 for url, referer in pages:
                     yield "links", Links((url,), referer, 0, 0)
+
+    def _with_probes(self, altered: Sequence[Job]) -> tuple[tuple[Job, ...], tuple[Job, ...]]:
+        """Return the jobs that continue, and crawls whose probes cannot be counted.
+
+        Where the disk has no room for the line that counts the probe, the crawl starts again: the
+        log must account for all of its pages.
+        """
+        lost: list[Job] = []
+        for job in altered:
+            if self.scope.jobs[job.unit].kind == job.kind:
+                continue
+            try:
+                self._ledger.count_probe(job.unit, job.round)
+            except DiskFullError:
+                lost.append(job)
+        return tuple(job for job in altered if job not in lost), tuple(lost)
+
+    def _continue_probe(self, job: Job) -> None:
+        """Make a probe that is done the crawl of its unit, which first asks for the host's rules.
+
+        A probe takes neither sitemaps nor well-known files, and its queue may be empty.
+        """
+        self._ledger.reopen_job(job.number)
+        self.scope.units.reopen(job.unit)
+        rules = canonical(host_of(job.unit)) + "robots.txt"
+        self._ledger.push([QueuedUrl(0, rules, job.number, RULES_DEPTH, 0, None)])
 
     def _end(self, numbers: Iterable[int]) -> tuple[list[Job], set[int]]:
         """Drop jobs; return them, and the numbers of those that no frontier has anything of."""
@@ -202,7 +239,12 @@ class Seed:
         for name in ended:
             unit = done[name]
             may_reopen = unit.kind == "crawl" and unit.reason in NOTHING_LEFT
-            self._ledger.finish_job(unit.job, may_reopen=may_reopen and unit.failure is None)
+            keeps_queue = unit.kind == "probe" and unit.reason in PROBED and unit.round > 0
+            self._ledger.finish_job(
+                unit.job,
+                may_reopen=may_reopen and unit.failure is None,
+                keeps_queue=keeps_queue and unit.failure is None,
+            )
             self.scope.units.finish(name)
         self._count_probes(ended)
         jobs = tuple(self.scope.jobs[unit] for unit in done if unit in ended)

@@ -67,6 +67,7 @@ class ListChanged:
     done: tuple[Job, ...] = ()
     woken: tuple[Job, ...] = ()  # rested, and may have something to fetch again
     altered: tuple[Job, ...] = ()  # continue under other orders
+    probed: tuple[Job, ...] = ()  # crawls that begin where their probes ended
     last: bool = False  # the whole list is in force now
 
     @property

@@ -14,6 +14,7 @@ __all__ = [
     "ETAG",
     "INDEXED_DEPTH",
     "MODIFIED",
+    "RULES_DEPTH",
     "SITEMAP_DEPTH",
     "Candidate",
     "Earlier",
@@ -37,6 +38,10 @@ near as the top page, and nothing of it is deeper than 0."""
 
 INDEXED_DEPTH: Final = SITEMAP_DEPTH + 1
 """Depth of the sitemaps that such an index names."""
+
+RULES_DEPTH: Final = SITEMAP_DEPTH - 1
+"""Depth of a queue's first entry where a crawl begins with all pages of its probe behind it. It is
+never fetched: its turn asks for the rules of its host, and for what they lead to."""
 
 
 @frozen

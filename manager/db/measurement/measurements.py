@@ -29,6 +29,7 @@ __all__ = [
     "agent_totals",
     "agents_in",
     "carried_sums",
+    "counted_probes",
     "crawled_of_host",
     "crawled_sums",
     "crawls_of_units",
@@ -53,13 +54,17 @@ OVER: Final = ("finished", "done", "failed")
 
 @frozen
 class SumRow(UnitLineSums):
-    """Sums of one agent, unit and round, over all its logs."""
+    """Sums of one agent, unit and round, over all its logs.
+
+    with_probe: of a crawl that continued the agent's probe, whose sums are in these, too.
+    """
 
     agent_id: int
     unit_id: int
     first_ms: int | None
     last_ms: int
     clock_ms: int | None = None
+    with_probe: bool = False
 
 
 @frozen
@@ -270,6 +275,13 @@ def crawled_of_host(tx: Transaction, host_id: int, round_number: int) -> Crawled
     return Crawled(*(int(value) for value in row))
 
 
+def counted_probes(tx: Transaction, agent_id: int) -> list[tuple[str, int]]:
+    """Return (unit, round) of the probes of an agent that its crawls continued."""
+    c = host_sums.c
+    query = sa.select(units.c.key, c.round).join(units, units.c.id == c.unit_id)
+    return tx.tuples(query.where(c.agent_id == agent_id, c.kind == "crawl", c.with_probe))
+
+
 def set_distances(tx: Transaction, rows: Sequence[DistanceRow]) -> None:
     """Write distances down; one pair of unit and agent has one."""
     tx.upsert(distances, [values_of(row) for row in rows], ["unit_id", "agent_id"])
@@ -304,6 +316,7 @@ def crawled_sums(tx: Transaction, round_number: int, unit_ids: Collection[int]) 
         .where(
             host_sums.c.round == round_number,
             host_sums.c.kind == "crawl",
+            host_sums.c.requests + host_sums.c.odd_lines > 0,
             unit_rounds.c.state == "finished",
         )
     )

@@ -1,12 +1,14 @@
 """Pages that other agents refetch: drawn from arriving logs, open while an agent fetches them.
 
-drawn -> open -> closed. Of an agent and round those with the lowest ranks are kept.
+drawn -> open -> closed. Of an agent and round those with the lowest ranks are kept, so many of
+crawls and so many of probes. Drawn pages of probes count where the agent's crawl continued the
+probe.
 Not decided here: the agent that fetches them (`refetch_orders`), and the verdict (operations).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import sqlalchemy as sa
@@ -16,6 +18,7 @@ from manager.db.ownership.work_orders import OPEN
 from manager.db.tables import host_sums, refetch_orders, refetch_pages
 from manager.db.transaction import Transaction
 from shared.frozen import frozen, values_of
+from shared.wire.orders import OrderKind
 
 __all__ = [
     "PageRow",
@@ -44,6 +47,7 @@ class PageRow:
     status: int | None
     response_bytes: int
     state: str
+    kind: str = "crawl"
 
 
 _OPEN_PAGES: Final = (
@@ -59,37 +63,82 @@ _OPEN_PAGES: Final = (
 
 
 def keep_drawn(
-    tx: Transaction, agent_id: int, pages: Sequence[tuple[int, DrawnPage]], most: int
+    tx: Transaction,
+    agent_id: int,
+    pages: Sequence[tuple[int, DrawnPage]],
+    most: Mapping[OrderKind, int],
 ) -> None:
-    """Keep pages, by (unit, page), that were drawn; of a round the `most` with the lowest ranks."""
+    """Keep pages, by (unit, page), that were drawn; of a round those with the lowest ranks.
+
+    most: how many of a round, by the kind of their lines.
+    """
+    beyond = {
+        (number, kind): _first_rank_beyond(tx, agent_id, number, kind, most[kind])
+        for number, kind in {(page.round, page.kind) for _, page in pages}
+    }
+    low = [
+        (unit_id, page)
+        for unit_id, page in pages
+        if (end := beyond[page.round, page.kind]) is None or page.rank < end
+    ]
     of_all = {"agent_id": agent_id, "state": "drawn"}
-    rows = [{"unit_id": unit_id, **values_of(page), **of_all} for unit_id, page in pages]
+    rows = [{"unit_id": unit_id, **values_of(page), **of_all} for unit_id, page in low]
     for row in rows:
         del row["unit"]
+    _forget_probed(tx, agent_id, [page for _, page in low if page.kind == "crawl"])
     tx.insert_new(refetch_pages, rows)
-    for number in {page.round for _, page in pages}:
-        of_agent = sa.and_(
-            refetch_pages.c.round == number,
-            refetch_pages.c.agent_id == agent_id,
-            refetch_pages.c.state == "drawn",
-        )
-        beyond = tx.value(
-            sa.select(refetch_pages.c.rank)
-            .where(of_agent)
-            .order_by(refetch_pages.c.rank)
-            .offset(most)
-            .limit(1)
-        )
-        if beyond is not None:
-            tx.execute(refetch_pages.delete().where(of_agent, refetch_pages.c.rank >= beyond))
+    for number, kind in beyond:
+        end = _first_rank_beyond(tx, agent_id, number, kind, most[kind])
+        if end is not None:
+            drawn = _is_drawn(agent_id, number, kind), refetch_pages.c.rank >= end
+            tx.execute(refetch_pages.delete().where(*drawn))
+
+
+def _first_rank_beyond(
+    tx: Transaction, agent_id: int, number: int, kind: OrderKind, most: int
+) -> int | None:
+    """Return the lowest rank that has no room; None: there is room."""
+    ranks = tx.values(
+        sa.select(refetch_pages.c.rank)
+        .where(_is_drawn(agent_id, number, kind))
+        .order_by(refetch_pages.c.rank)
+        .offset(most)
+        .limit(1)
+    )
+    return int(ranks[0]) if ranks else None
+
+
+def _is_drawn(agent_id: int, number: int, kind: OrderKind) -> sa.ColumnElement[bool]:
+    c = refetch_pages.c
+    return sa.and_(c.round == number, c.agent_id == agent_id, c.state == "drawn", c.kind == kind)
+
+
+def _forget_probed(tx: Transaction, agent_id: int, crawled: Sequence[DrawnPage]) -> None:
+    """Forget drawn pages of probes where a crawl fetched them again."""
+    c = refetch_pages.c
+    for number in {page.round for page in crawled}:
+        probed = c.kind == "probe", c.state == "drawn", c.agent_id == agent_id, c.round == number
+        urls = [page.url for page in crawled if page.round == number]
+        tx.changed_among(refetch_pages.delete().where(*probed), c.url, urls)
 
 
 def drawn(tx: Transaction, number: int) -> list[PageRow]:
     """Return the pages that were drawn in a round, by agent, the lowest ranks first."""
+    counts = sa.exists().where(
+        host_sums.c.agent_id == refetch_pages.c.agent_id,
+        host_sums.c.unit_id == refetch_pages.c.unit_id,
+        host_sums.c.round == refetch_pages.c.round,
+        host_sums.c.kind == "crawl",
+        host_sums.c.with_probe,
+    )
     return tx.rows(
         PageRow,
         sa.select(refetch_pages)
-        .where(refetch_pages.c.state == "drawn", refetch_pages.c.round == number)
+        .where(
+            refetch_pages.c.state == "drawn",
+            refetch_pages.c.round == number,
+            sa.or_(refetch_pages.c.kind == "crawl", counts),
+        )
         .order_by(refetch_pages.c.agent_id, refetch_pages.c.rank),
     )
 

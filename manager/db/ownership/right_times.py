@@ -13,7 +13,7 @@ from manager.db.tables import holdings, host_sums, probe_orders, unit_rounds
 from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
-__all__ = ["RightTime", "clock_times", "right_times", "set_clock_times"]
+__all__ = ["RightTime", "clock_times", "probe_times", "right_times", "set_clock_times"]
 
 
 @frozen
@@ -21,7 +21,8 @@ class RightTime:
     """A right that ended. since_ms: from when its agent knew of it.
 
     finished: its agent said so. said_pages: that it fetched, None: it did not say. requests, ms: of
-    its logs so far, None: none has come; lines that say what no line can are requests, too.
+    its logs so far, None: none has come; lines that say what no line can are requests, too. Of a
+    crawl that continued a probe they exclude the probe's, which had a separate right.
     """
 
     unit_id: int
@@ -44,19 +45,36 @@ def right_times(
 @cache
 def _right_times(kind: str) -> sa.Select[Any]:
     said = probe_orders if kind == "probe" else unit_rounds
-    return (
+    probe = host_sums.alias("probe")
+    probed = sa.and_(host_sums.c.with_probe, _is_same(probe), probe.c.kind == "probe")
+    ordered = probe_orders.alias("ordered")
+    own_pages: sa.ColumnElement[Any] = said.c.pages
+    if kind == "crawl":
+        own_pages = said.c.pages - sa.case(
+            (host_sums.c.with_probe, sa.func.coalesce(ordered.c.pages, 0)), else_=0
+        )
+    query = (
         sa.select(
             holdings.c.unit_id,
             sa.func.coalesce(holdings.c.sent_ms, holdings.c.since_ms).label("since_ms"),
             holdings.c.until_ms,
             (holdings.c.reason == FINISHED).label("finished"),
-            said.c.pages.label("said_pages"),
-            (host_sums.c.requests + host_sums.c.odd_lines).label("requests"),
-            host_sums.c.ms,
+            own_pages.label("said_pages"),
+            (
+                host_sums.c.requests
+                + host_sums.c.odd_lines
+                - sa.func.coalesce(probe.c.requests + probe.c.odd_lines, 0)
+            ).label("requests"),
+            (host_sums.c.ms - sa.func.coalesce(probe.c.ms, 0)).label("ms"),
         )
         .outerjoin(said, _is_same(said))
         .outerjoin(host_sums, sa.and_(_is_same(host_sums), host_sums.c.kind == holdings.c.kind))
-        .where(
+        .outerjoin(probe, probed)
+    )
+    if kind == "crawl":
+        query = query.outerjoin(ordered, _is_same(ordered))
+    return (
+        query.where(
             holdings.c.agent_id == sa.bindparam("agent"),
             holdings.c.round == sa.bindparam("round"),
             holdings.c.kind == kind,
@@ -66,7 +84,7 @@ def _right_times(kind: str) -> sa.Select[Any]:
     )
 
 
-def _is_same(other: sa.Table) -> sa.ColumnElement[bool]:
+def _is_same(other: sa.FromClause) -> sa.ColumnElement[bool]:
     """Return the condition that a row is of the agent, unit and round of a right that ended."""
     names = ("agent_id", "unit_id", "round")
     return sa.and_(*(other.c[name] == holdings.c[name] for name in names))
@@ -80,6 +98,20 @@ def clock_times(
     query = sa.select(c.unit_id, c.clock_ms)
     claimed = query.where(c.agent_id == agent_id, c.round == round_number, c.kind == kind)
     return dict(tx.among(claimed, c.unit_id, unit_ids))
+
+
+def probe_times(
+    tx: Transaction, agent_id: int, round_number: int, unit_ids: Collection[int]
+) -> dict[int, int]:
+    """Return the ms that count of an agent's probes which its crawls of a round continued."""
+    c, probe = host_sums.c, host_sums.alias("probe")
+    same = sa.and_(*(probe.c[name] == c[name] for name in ("agent_id", "unit_id", "round")))
+    query = (
+        sa.select(c.unit_id, sa.func.coalesce(probe.c.clock_ms, probe.c.ms))
+        .join(probe, sa.and_(same, probe.c.kind == "probe"))
+        .where(c.agent_id == agent_id, c.round == round_number, c.kind == "crawl", c.with_probe)
+    )
+    return dict(tx.among(query, c.unit_id, unit_ids))
 
 
 def set_clock_times(

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
 
-from manager.db.ownership.pins import not_banned
+from manager.db.ownership.pins import any_pin_or_ban, not_banned
+from manager.db.ownership.sole_takers import groups_of_sole_takers
 from manager.db.ownership.work_orders import OPEN
 from manager.db.tables import agents, bans, distances, hosts, probe_orders, units
 from manager.db.transaction import Transaction
@@ -30,7 +31,8 @@ def order_everywhere(
     """Order every agent to probe every unit to which it has no distance newer than `fresh_ms`.
 
     Units are those that a round takes: with an address, not excluded; of a split host `/`, which
-    stands for all of it. Hosts that an agent never gets it does not probe. Returns how many orders.
+    stands for all of it. Hosts that an agent never gets it does not probe, and hosts that one agent
+    alone may have are not probed. Returns how many orders.
     """
     ordered = sa.exists().where(
         probe_orders.c.round == round_number,
@@ -46,7 +48,11 @@ def order_everywhere(
             sa.literal(now_ms, sa.BigInteger()),
         )
         .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
-        .where(*_is_missing(("probing", "placed"), fresh_ms), ~ordered)
+        .where(
+            *_is_missing(("probing", "placed"), fresh_ms),
+            *_has_choice(tx, agent_ids),
+            ~ordered,
+        )
     )
     columns = ["round", "unit_id", "agent_id", "state", "ordered_ms"]
     return tx.changed(probe_orders.insert().from_select(columns, pairs))
@@ -57,7 +63,7 @@ def count_everywhere(tx: Transaction, agent_ids: Collection[int], fresh_ms: int)
     query = (
         sa.select(agents.c.id, sa.func.count())
         .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
-        .where(*_is_missing(("idle", "probing", "placed"), fresh_ms))
+        .where(*_is_missing(("idle", "probing", "placed"), fresh_ms), *_has_choice(tx, agent_ids))
         .group_by(agents.c.id)
     )
     return dict(tx.tuples(query))
@@ -81,6 +87,17 @@ def _is_missing(states: Collection[str], fresh_ms: int) -> tuple[sa.ColumnElemen
         ~fresh,
         not_banned(agents.c.id, units.c.host_id),
     )
+
+
+def _has_choice(tx: Transaction, agent_ids: Collection[int]) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the condition that more than one of some agents may have a unit; none if no rule is.
+
+    Millions of units are compared, so the groups are found in one query behind it.
+    """
+    if not any_pin_or_ban(tx):
+        return ()
+    of_host = sa.select(hosts.c.id).where(hosts.c.group_id.in_(groups_of_sole_takers(agent_ids)))
+    return (units.c.host_id.not_in(of_host),)
 
 
 def add(tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], now_ms: int) -> int:

@@ -279,6 +279,16 @@ def agents_with_open(tx: Transaction) -> list[int]:
     return work_orders.agents_with_open(tx, probe_orders)
 
 
+def done_of_agent(
+    tx: Transaction, agent_id: int, crawls: Sequence[tuple[int, int]]
+) -> set[tuple[int, int]]:
+    """Return those (unit, round) of some that an agent probed and whose logs are in."""
+    c = probe_orders.c
+    query = sa.select(c.unit_id, c.round).where(c.agent_id == agent_id, c.state == "done")
+    found = set(map(tuple, tx.among(query, c.unit_id, [unit for unit, _ in crawls])))
+    return found & set(crawls)
+
+
 def any_open(tx: Transaction, round_number: int) -> bool:
     """Return whether an order of a round is still to be carried out."""
     return bool(tx.value(_ANY_OPEN, {"round": round_number}))

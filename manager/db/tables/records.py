@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from manager.db.tables.columns import (
     Whole,
     count,
+    flag,
     identity,
     message,
     metadata,
@@ -72,6 +73,7 @@ host_sums: Final = sa.Table(
     count("odd_ms"),
     count("robots_lines"),  # of robots.txt, which are no pages of a limit
     sa.Column("clock_ms", Whole),  # what the manager's clock leaves for ms; NULL: it cannot tell
+    flag("with_probe"),  # a crawl that continued the agent's probe: the sums of that are in these
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "round", "kind", "agent_id"),
     sa.Index(None, "unit_id"),
@@ -116,6 +118,7 @@ refetch_pages: Final = sa.Table(
     sa.Column("status", Whole),  # as that agent logged it; NULL: no answer
     count("response_bytes"),
     text("state"),
+    text("kind", server_default="crawl"),  # of the line: a probe's counts with its crawl
     one_of("state", "drawn", "open", "closed"),
     sa.UniqueConstraint("round", "agent_id", "url"),
     sa.Index(None, "state", "round"),

@@ -31,6 +31,7 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.log_entry import Accepted, accept_log, known_report
 from manager.operations.logs.log_summary import LogSummary, ParsedLog
 from manager.operations.logs.reports import held_during
+from manager.operations.measurement.refetch_orders import lines_to_draw
 from manager.operations.policy import Policy
 from manager.settings import IntakeSettings, LimitSettings
 from manager.store import (
@@ -142,6 +143,7 @@ class LogIntake:
         said_ms = first_since_ms(body.path)
         since_ms = now_ms - HISTORY_MS if said_ms is None else said_ms
         during = held_during(self.db, agent, since_ms - SLACK_MS, now_ms, name)
+        draw, draw_probes = lines_to_draw(self.db, self.policy)
         return LogJob(
             body=body.path,
             target=self.spool.temporary(".parquet"),
@@ -160,7 +162,8 @@ class LogIntake:
             memory_bytes=self.settings.duckdb_memory_bytes,
             cpu_s=self.settings.log_cpu_s,
             big=during.big,
-            draw=self.policy.max_refetch_pages if self.policy.refetch_share else 0,
+            draw=draw,
+            draw_probes=draw_probes,
             sender=agent.id,
             size_bytes=body.size_bytes,
             bounds=LineBounds(

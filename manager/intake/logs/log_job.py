@@ -31,7 +31,8 @@ class LogJob(BodyJob):
     kind: LogKind
     limits: DecodingLimits
     memory_bytes: int
-    draw: int = 0  # pages at most
+    draw: int = 0  # pages at most, of crawls
+    draw_probes: int = 0  # of probes
     bounds: LineBounds = NO_BOUNDS  # lines beyond them count in no sum
     big: tuple[str, ...] = ()  # hosts that are big by earlier logs
     closed_ms: int | None = None  # the latest moment at which it was closed; None: not known

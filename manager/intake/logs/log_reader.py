@@ -24,7 +24,7 @@ from manager.intake.logs.log_columns import Authorities, PlainLines, split_block
 from manager.intake.logs.log_job import LogJob
 from manager.intake.logs.log_sections import LogKind, SectionCheck
 from manager.intake.logs.refetch_draw import Draw
-from manager.operations.logs.log_summary import FinishedUnit, ParsedLog
+from manager.operations.logs.log_summary import CountedProbe, FinishedUnit, ParsedLog
 from manager.store import LogFile, LogRow
 from manager.store.logs.log_files import WRITTEN
 from shared.errors import Fault, LineError, UrlError
@@ -42,6 +42,7 @@ NUMBER_LIMIT: Final = 10**12
 """Of one line: a terabyte, or 31 years in milliseconds; with `SUM_LIMIT` no sum overflows."""
 SUM_LIMIT: Final = 2**62
 FINISHED: Final = "Finished="
+PROBED: Final = "Probed="
 KINDS: Final[tuple[LogKind, ...]] = ("probe", "crawl", "refetch")
 
 _STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([0-9]{3})(?![0-9])")
@@ -62,7 +63,11 @@ class LogReader:
         self._total = 0
         self._since_ms: int | None = None
         self._until_ms: int | None = None
-        self._draw = Draw(job.draw)
+        self._draws: dict[LogKind, Draw] = {
+            "crawl": Draw(job.draw),
+            "probe": Draw(job.draw_probes, "probe"),
+        }
+        self._probed: dict[CountedProbe, None] = {}
         self._refetched: dict[str, Refetched] = {}
         self._finished: dict[FinishedUnit, None] = {}
         self._says_finished = False
@@ -83,10 +88,11 @@ class LogReader:
             until_ms=defaults.until_ms if self._until_ms is None else self._until_ms,
             units=units,
             directories=directories,
-            drawn=self._draw.result(),
+            drawn=tuple(page for draw in self._draws.values() for page in draw.result()),
             refetched=tuple(self._refetched.values()),
             finished=tuple(self._finished),
             says_finished=self._says_finished,
+            probed=tuple(self._probed),
         )
 
     def write_to(self, file: LogFile, gzipped: Iterable[bytes]) -> None:
@@ -149,6 +155,8 @@ class LogReader:
             file.add(self._row(number, entry))
         elif entry.text.startswith(FINISHED):
             self._note_finished(number, entry.text[len(FINISHED) :])
+        elif entry.text.startswith(PROBED):
+            self._note_probed(number, entry.text[len(PROBED) :])
         else:
             self._check.take(number, entry.text)
             self._section = self._section.after(entry.text)
@@ -160,19 +168,30 @@ class LogReader:
         url: empty where a log only says that its sender tells such units.
         """
         self._says_finished = True
-        if not url:
-            return
+        held = self._unit_held(number, url, "uploads.finished_url") if url else None
+        if held is not None and held.kind != "refetch":
+            self._finished[FinishedUnit(held.unit, held.round, held.kind)] = None
+
+    def _note_probed(self, number: int, url: str) -> None:
+        """Keep of which unit the crawl continued a probe; one that was not held means nothing."""
+        held = self._unit_held(number, url, "uploads.probed_url")
+        number_of_round = self._section.round
+        if held is not None and number_of_round is not None:
+            self._probed[CountedProbe(held.unit, number_of_round)] = None
+
+    def _unit_held(self, number: int, url: str, fault: str) -> RightPeriod | None:
+        """Return the right to a unit that a comment names; None: the sender did not hold it.
+
+        fault: the code of the message where it is no URL.
+        """
         try:
             page = canonical(url)
         except UrlError as error:
-            raise LineError(
-                number, "uploads.finished_url", Fault(error.code), problem=error.message
-            ) from error
+            raise LineError(number, fault, Fault(error.code), problem=error.message) from error
         section = self._section
         host, path = host_of(page), page[page.index("/", 8) :]
         held = self._history.of_page(host, path, section.since_ms, section.until_ms)
-        if held is not None and held.unit == host[:-1] + path and held.kind != "refetch":
-            self._finished[FinishedUnit(held.unit, held.round, held.kind)] = None
+        return held if held is not None and held.unit == host[:-1] + path else None
 
     def _batch(self, first: int, lines: PlainLines) -> pa.RecordBatch:
         """Return the rows of plain lines; first: the number of the first."""
@@ -249,18 +268,19 @@ class LogReader:
         codes: npt.NDArray[np.int32],
         rounds: npt.NDArray[Any],
     ) -> None:
-        """Draw from lines of crawls, and keep the refetched pages for comparison.
+        """Draw from lines of crawls and probes, and keep the refetched pages for comparison.
 
         held: rights of the lines, each line's at its code.
         """
         kind = self._section.kind
         of_held = [one is not None and (kind or one.kind) for one in held]
-        crawled = np.flatnonzero(np.array([one == "crawl" for one in of_held])[codes])
-        for place, rank in self._draw.chosen(len(crawled)):
-            at = int(crawled[place])
-            one = held[codes[at]]
-            assert one is not None
-            self._draw.enter(rank, one.unit, int(rounds[at]), *_seen(lines, at))
+        for drawn, draw in self._draws.items():
+            found = np.flatnonzero(np.array([one == drawn for one in of_held])[codes])
+            for place, rank in draw.chosen(len(found)):
+                at = int(found[place])
+                one = held[codes[at]]
+                assert one is not None
+                draw.enter(rank, one.unit, int(rounds[at]), *_seen(lines, at))
         again = np.array([one == "refetch" for one in of_held])[codes]
         for at in np.flatnonzero(again).tolist():
             self._keep_refetched(*_seen(lines, at))
@@ -296,8 +316,8 @@ class LogReader:
         status = None if matched is None else int(matched[1]) or None
         number_of_round = said.round if section.round is None else section.round
         kind = section.kind or said.kind
-        if held is not None and kind == "crawl":
-            self._draw.offer(held.unit, number_of_round, url, status, line.response_bytes)
+        if held is not None and kind in self._draws:
+            self._draws[kind].offer(held.unit, number_of_round, url, status, line.response_bytes)
         elif held is not None and kind == "refetch":
             self._keep_refetched(url, status, line.response_bytes)
         return (

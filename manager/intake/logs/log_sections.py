@@ -2,11 +2,12 @@
 
 Our agents write `#Round=3`, `#MaxTransfer=50`, `#Refetch=1`, `#Since=<ms>` and `#Until=<ms>`;
 each holds for the lines after it, until the next of its name. A plain agent writes none: the
-right that a line belongs to says round and kind, the log before says since when. Any other
-comment means nothing. A comment with an unusable number is refused (`SectionCheck`): a moment of
-another century, an end before its beginning, a round that no manager began, or text that is no
-number: lines would be counted for another round or time than their sender means. Invariant: the
-reported line number is that of the wrong comment.
+right that a line belongs to says round and kind, the log before says since when. `#Finished=URL`
+and `#Probed=URL` tell of a unit (`log_reader`). Any other comment means nothing. A comment with an
+unusable number is refused (`SectionCheck`): a moment of another century, an end before its
+beginning, a round that no manager began, or text that is no number: lines would be counted for
+another round or time than their sender means. Invariant: the reported line number is that of the
+wrong comment.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Random draw of pages from a log, so that another agent may fetch them again.
 
-Each line of a crawl gets an unpredictable number; the lines with the lowest numbers are drawn. So
-the lowest numbers of many logs together are an even draw from all of them. Memory grows with the
-kept lines only. Lines that prove nothing at another moment, and robots.txt, are left out.
+Each line of a crawl or of a probe gets an unpredictable number; the lines with the lowest numbers
+are drawn. So the lowest numbers of many logs together are an even draw from all of them. Memory
+grows with the kept lines only. Lines that prove nothing at another moment, and robots.txt, are left
+out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Final
 import numpy as np
 
 from manager.assignment.refetch_rules import DrawnPage, is_comparable
+from shared.wire.orders import OrderKind
 
 __all__ = ["Draw"]
 
@@ -28,9 +30,10 @@ URL_CHARS: Final = 2083
 class Draw:
     """Keeps the lines with the lowest numbers."""
 
-    def __init__(self, most: int) -> None:
-        """most: lines; 0 draws none."""
+    def __init__(self, most: int, kind: OrderKind = "crawl") -> None:
+        """most: lines; 0 draws none. kind: of the lines."""
         self._most = most
+        self._kind = kind
         self._chance = random.Random(secrets.randbits(128))  # noqa: S311  # seeded by the system
         self._many = np.random.default_rng(secrets.randbits(128))
         # A heap, the highest rank first; of one rank the first drawn. Pages have no order.
@@ -78,6 +81,7 @@ class Draw:
             rank=rank,
             status=status,
             response_bytes=response_bytes,
+            kind=self._kind,
         )
         entry = (-rank, -next(self._entered), page)
         if len(self._kept) >= self._most:

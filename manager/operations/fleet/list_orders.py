@@ -17,6 +17,7 @@ from manager.db.hosts.host_shares import SplitHost
 from manager.db.measurement import refetch_orders
 from manager.db.ownership import right_lists
 from manager.db.ownership.right_lists import ListedRow
+from manager.db.planning import probes
 from shared.units import is_unit
 from shared.wire.orders import Order
 
@@ -65,6 +66,7 @@ def orders_of(
 
     start_pages_limit: of a unit that is no piece of a split host; the most referred are sent.
     round_number: of the list; units of another one say which. None: the agent cannot be told.
+    Crawls whose agent made a probe in their round say so: it may begin where that ended.
     """
     hosts = _hosts(tx, agent_id, {row.host_id for row in page}, now_ms)
     listed = {row.unit_id: row for row in page if row.start_pages and row.kind != "refetch"}
@@ -84,6 +86,10 @@ def orders_of(
             starts[start.unit_id].append((path, start.referer))
         else:
             pages[start.unit_id].append(Order(start.url, start.referer, row.max_transfer))
+    whole = [row for row in page if row.kind == "crawl" and not row.max_transfer]
+    probed = probes.done_of_agent(
+        tx, agent_id, [(row.unit_id, row.round) for row in whole if row.continues is None]
+    )
     made: list[Order] = []
     for row in page:
         only = [url[url.index("/", 8) :] for url in again.get(row.unit_id, ())]
@@ -94,6 +100,8 @@ def orders_of(
             order = replace(order, round=row.round)
         if round_number is not None and row.continues is not None:
             order = replace(order, continues=row.continues)
+        if (row.unit_id, row.round) in probed and hosts[row.host_id].split is None:
+            order = replace(order, probed=row.kind == "crawl")
         made.append(order)
         made += pages.get(row.unit_id, ())
     return made

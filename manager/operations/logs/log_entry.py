@@ -126,7 +126,8 @@ def accept_log(
 def _take_sums(
     tx: Transaction, row: AgentRow, summary: LogSummary, log_closed_ms: int, now_ms: int
 ) -> None:
-    ids = hosts.ids_of_units(tx, {one.unit for one in summary.units})
+    named = {one.unit for one in summary.units} | {one.unit for one in summary.probed}
+    ids = hosts.ids_of_units(tx, named)
     last_ms = min(summary.until_ms, log_closed_ms, now_ms)
     first_ms = _first_ms(tx, row, ids.values(), (summary.since_ms, last_ms), now_ms)
     sums = [
@@ -140,7 +141,8 @@ def _take_sums(
         for one in summary.units
         if one.unit in ids
     ]
-    known = add_sums(tx, row.id, sums)
+    probed = {(ids[one.unit], one.round) for one in summary.probed if one.unit in ids}
+    known = add_sums(tx, row.id, sums, probed)
     add_activity(
         tx,
         summary.since_ms,
@@ -172,10 +174,13 @@ def _take_sums(
     )
     refresh_distances(tx, row.id, known)
     probes.set_done(tx, row.id, [(one.unit_id, one.round) for one in sums if one.kind == "probe"])
-    crawled: dict[int, list[int]] = defaultdict(list)
+    counted = {(one.unit_id, one.round) for one in known if one.with_probe}
+    crawled: dict[int, set[int]] = defaultdict(set)
+    for unit_id, number in probed:
+        crawled[number].add(unit_id)
     for one in sums:
-        if one.kind == "crawl":
-            crawled[one.round].append(one.unit_id)
+        if one.kind == "crawl" or (one.unit_id, one.round) in counted:
+            crawled[one.round].add(one.unit_id)
     for number, unit_ids in crawled.items():
         refresh_volumes(tx, number, unit_ids)
 

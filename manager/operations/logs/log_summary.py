@@ -9,7 +9,7 @@ from manager.distance.line_sums import DirectorySum, UnitSum
 from shared.frozen import frozen
 from shared.wire.orders import OrderKind
 
-__all__ = ["FinishedUnit", "LogSummary", "ParsedLog"]
+__all__ = ["CountedProbe", "FinishedUnit", "LogSummary", "ParsedLog"]
 
 
 @frozen
@@ -22,12 +22,21 @@ class FinishedUnit:
 
 
 @frozen
+class CountedProbe:
+    """A unit whose crawl in a round continued the sender's probe, by `#Probed=`."""
+
+    unit: str
+    round: int
+
+
+@frozen
 class ParsedLog:
     """Content of one log. since_ms, until_ms: its time.
 
     units, directories: of held lines only; `quarantined` counts the others. directories: of big
     hosts. drawn: of its crawls, to be fetched again by others. refetched: of others' crawls.
     finished: units that its sender is through with; says_finished: it tells such units.
+    probed: units whose crawls continued its probes.
     """
 
     _: KW_ONLY
@@ -41,6 +50,7 @@ class ParsedLog:
     refetched: tuple[Refetched, ...] = ()
     finished: tuple[FinishedUnit, ...] = ()
     says_finished: bool = False
+    probed: tuple[CountedProbe, ...] = ()
 
 
 @frozen

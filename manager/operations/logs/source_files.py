@@ -23,6 +23,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.logs import reports, source_files
+from manager.db.measurement import measurements
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note_alone
 from manager.operations.hosts.server_names import server_name
@@ -69,7 +70,8 @@ def export(
         for agent in logs:
             with db.read() as tx:
                 paths = reports.log_paths(tx, agent.id)
-            _merge(agent, paths, workspace, files)
+                probed = measurements.counted_probes(tx, agent.id)
+            _merge(agent, paths, probed, workspace, files)
     note_alone(db, now_ms, actor, f"export.{kind}", "", files=len(files.made))
     return files.made
 
@@ -101,13 +103,25 @@ def _log_sums(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:
     return known
 
 
-def _merge(agent: AgentRow, paths: list[str], workspace: LogWorkspace, files: _Files) -> None:
+def _merge(
+    agent: AgentRow,
+    paths: list[str],
+    probed: list[tuple[str, int]],
+    workspace: LogWorkspace,
+    files: _Files,
+) -> None:
     found = [workspace.kept / path for path in paths]
     gone = next((path for path in found if not path.is_file()), None)
     if gone is not None:
         raise ConflictError("logs.file_missing", path=str(gone), agent=agent.name)
     target = files.add(_of("logs", agent))
-    merge_logs(found, target, memory_bytes=workspace.memory_bytes, spill=workspace.folder)
+    merge_logs(
+        found,
+        target,
+        memory_bytes=workspace.memory_bytes,
+        spill=workspace.folder,
+        probed=probed,
+    )
 
 
 def _distances(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:

@@ -19,6 +19,7 @@ from manager.db.measurement import measurements
 from manager.db.ownership.right_times import (
     RightTime,
     clock_times,
+    probe_times,
     right_times,
     set_clock_times,
 )
@@ -128,10 +129,13 @@ class ManagerClock:
         if timed is None:
             return set()
         known = clock_times(self._tx, row.id, number, kind, timed.unit_ms)
+        probed: dict[int, int] = {}
+        if kind == "crawl":  # the claims of crawls have those of the probes that they continued
+            probed = probe_times(self._tx, row.id, number, timed.unit_ms)
         news = {
             unit: took
             for unit, ms in timed.unit_ms.items()
-            if known.get(unit) != (took := max(1, round(ms)))
+            if known.get(unit) != (took := max(1, round(ms)) + probed.get(unit, 0))
         }
         set_clock_times(self._tx, row.id, number, kind, news)
         return set(news)

@@ -5,6 +5,7 @@ the agent that finished the unit; so the order in which logs and reports of fini
 decides nothing. Only since when a unit is unreachable is remembered from one to the next.
 - distance = sum of ms / sum of KBytes of the newest probe or crawl (of one round, the crawl).
 - volume = KBytes of the newest crawl, as its finisher's log says.
+A crawl that continued the probe of its agent has the sums of both, whatever came first (ADR 204).
 A KByte is 1,000 bytes. Claims that are doubted move neither (`claims`); a single unit whose bytes a
 line are far from what the others see counts within a bound.
 """
@@ -53,18 +54,50 @@ LOOKED_AT: Final = 50
 """Units of one agent that are compared with what the others see without further ado."""
 
 
-def add_sums(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> list[SumRow]:
+def add_sums(
+    tx: Transaction,
+    agent_id: int,
+    rows: Sequence[SumRow],
+    probed: Collection[tuple[int, int]] = (),
+) -> list[SumRow]:
     """Add the sums of an agent's log to the sums of its earlier logs. Keys must differ.
 
-    Returns all sums of the agent's measurements of these units after that.
+    probed: (unit, round) of crawls that continued the agent's probe, as the log says; said again it
+    changes nothing. Returns all sums of the agent's measurements of these units after that.
     """
-    before = {
-        _key(row): row
-        for row in measurements.sums_of_agent(tx, agent_id, {row.unit_id for row in rows})
-    }
-    now = {_key(row): _together(row, before.get(_key(row))) for row in rows}
+    wanted = {row.unit_id for row in rows} | {unit for unit, _ in probed}
+    before = {_key(row): row for row in measurements.sums_of_agent(tx, agent_id, wanted)}
+    new = {_key(row): row for row in rows}
+    now = {key: _together(row, before.get(key)) for key, row in new.items()}
+    counted = {(row.unit_id, row.round) for row in before.values() if row.with_probe}
+    for unit, number in counted | set(probed):
+        probe, crawl = (unit, number, "probe"), (unit, number, "crawl")
+        # A probe that counts already is in the sums, except for its new lines.
+        all_of_it = now.get(probe) or before.get(probe)
+        part = new.get(probe) if (unit, number) in counted else all_of_it
+        if part is None and (unit, number) in counted:
+            continue
+        whole = now.get(crawl) or before.get(crawl) or _nothing(agent_id, unit, number)
+        if part is not None:
+            whole = _together(replace(part, kind="crawl", clock_ms=None), whole)
+        now[crawl] = replace(whole, with_probe=True)
     measurements.set_sums(tx, list(now.values()))
     return list((before | now).values())
+
+
+def _nothing(agent_id: int, unit_id: int, round_number: int) -> SumRow:
+    """Return the sums of a crawl of which no line has come."""
+    counts: dict[str, Any] = dict.fromkeys((*UNIT_COUNTS, "slowest_ms", "slowest_bytes"), 0)
+    return SumRow(
+        agent_id=agent_id,
+        unit_id=unit_id,
+        round=round_number,
+        kind="crawl",
+        spread="",
+        first_ms=None,
+        last_ms=0,
+        **counts,
+    )
 
 
 def _key(row: SumRow) -> tuple[int, int, str]:
@@ -84,6 +117,7 @@ def _together(new: SumRow, old: SumRow | None) -> SumRow:
         slowest_bytes=slowest.slowest_bytes,
         first_ms=min(began, default=None),
         last_ms=max(new.last_ms, old.last_ms),
+        with_probe=new.with_probe or old.with_probe,
         **added,
     )
 
@@ -97,8 +131,8 @@ def refresh_distances(tx: Transaction, agent_id: int, sums: Iterable[SumRow]) ->
     sound: dict[int, SumRow] = {}
     doubted: dict[int, SumRow] = {}
     for row in sums:
-        if row.odd_lines and not row.requests:
-            continue  # all that it says is impossible: that is no distance
+        if not row.requests and (row.odd_lines or row.with_probe):
+            continue  # all that it says is impossible, or nothing: that is no distance
         if _period_of(periods, row) is None:
             other = sound.get(row.unit_id)
             if other is None or _age(row) > _age(other):

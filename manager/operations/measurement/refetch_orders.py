@@ -36,13 +36,16 @@ from manager.db.rounds.rounds import RoundRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.refetch_results import count, seen_of
 from manager.operations.ownership.grants import may_receive
+from manager.operations.ownership.reassignment import members
 from manager.operations.policy import Policy
 from shared.messages import Message
+from shared.wire.orders import OrderKind
 
 __all__ = [
     "enter_results",
     "give_up_refetches",
     "keep_drawn",
+    "lines_to_draw",
     "order_refetches",
 ]
 
@@ -58,7 +61,30 @@ def keep_drawn(
     number = rounds.last_number(tx)
     newest = [(unit_id, page) for unit_id, page in pages if page.round == number]
     if newest and policy.refetch_share > 0:
-        refetch_pages.keep_drawn(tx, agent_id, newest, policy.max_refetch_pages)
+        most: dict[OrderKind, int] = {
+            "crawl": policy.max_refetch_pages,
+            "probe": _probes_to_draw(tx, policy),
+        }
+        refetch_pages.keep_drawn(tx, agent_id, newest, most)
+
+
+def lines_to_draw(db: Database, policy: Policy) -> tuple[int, int]:
+    """Return how many lines of crawls and of probes are drawn from a log at most."""
+    if not policy.refetch_share:
+        return 0, 0
+    with db.read() as tx:
+        return policy.max_refetch_pages, _probes_to_draw(tx, policy)
+
+
+def _probes_to_draw(tx: Transaction, policy: Policy) -> int:
+    """Return how many lines of an agent's probes are drawn, so that enough of them count.
+
+    They count where it crawls the unit, which one of the agents does that probed it.
+    """
+    count = len(members(tx))
+    if count > policy.probes_per_host_per_day:
+        count = policy.probes_per_host
+    return policy.max_refetch_pages * max(1, count)
 
 
 def order_refetches(db: Database, now_ms: int, policy: Policy) -> int:

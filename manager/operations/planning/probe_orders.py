@@ -3,11 +3,14 @@
 Invariants: of an agent at most one order a unit and round; nothing that is fresh is probed again,
 but control hosts, which every agent probes in each round unless it did within a day; no agent is
 ordered more pages than its budget of a day holds, and no host to more agents than it bears in one.
+No distance could change who crawls what where one agent alone takes part, or may have a host: there
+a round orders no probe, but of control hosts that several agents may have.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -18,6 +21,7 @@ from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts
 from manager.db.measurement import control_hosts
+from manager.db.ownership.sole_takers import units_of_sole_takers
 from manager.db.planning import missing_probes, plan_inputs
 from manager.db.transaction import chunks
 from manager.operations.policy import Policy
@@ -32,6 +36,8 @@ def order_probes_of_round(
     tx: Transaction, number: int, agent_ids: Sequence[int], now_ms: int, policy: Policy
 ) -> int:
     """Order what a round is to probe first; return how many orders that is."""
+    if len(agent_ids) < 2:
+        return 0
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     ordered = _order_controls(tx, number, agent_ids, now_ms, policy)
     count = hosts.count_in_state(tx, STATES)
@@ -63,6 +69,8 @@ def expected_probes(
 
     Exact but for control hosts where all agents probe all units; else an even share.
     """
+    if len(agent_ids) < 2:
+        return {}
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     count = hosts.count_in_state(tx, (*STATES, "idle"))
     budget = budgets(tx, agent_ids, now_ms, policy)
@@ -101,6 +109,10 @@ def order_some(
     Hosts that an agent never gets it does not probe.
     budget: of each agent, hosts that it may still be given; what is ordered is taken from it.
     """
+    if len(agent_ids) < 2:
+        return 0
+    sole = units_of_sole_takers(tx, unit_ids, agent_ids)
+    unit_ids = [unit for unit in unit_ids if unit not in sole]
     left = budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     row_of = {agent: row for row, agent in enumerate(agent_ids)}
@@ -182,4 +194,6 @@ def _order_controls(
         for turn in range(min(each, len(known)))
     }
     banned = missing_probes.banned_pairs(tx, known)
-    return missing_probes.add(tx, number, sorted(pairs - fresh - banned), now_ms)
+    barred = Counter(unit for unit, agent in banned if agent in agent_ids)
+    compared = {pair for pair in pairs - banned if len(agent_ids) - barred[pair[0]] > 1}
+    return missing_probes.add(tx, number, sorted(compared - fresh), now_ms)

@@ -13,7 +13,9 @@ from typing import Final
 
 import numpy as np
 
+from manager.balancing.arrays import NO_OWNER, IntArray
 from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
 from manager.db.engine import Database
 from manager.db.hosts import pieces
 from manager.db.planning import missing_probes
@@ -64,13 +66,17 @@ def verify_predictions(
 
 
 def _wanted(loaded: Loaded, draft: Plan) -> list[tuple[int, int]]:
-    """Return (unit, agent) to probe: the best predicted of each unit that would move on one."""
+    """Return (unit, agent) to probe: the best predicted of each unit that would move on one.
+
+    Where one agent alone may have a unit, a probe could not change the plan.
+    """
     forbidden = loaded.problem.forbidden
     allowed = loaded.predicted if forbidden is None else loaded.predicted & ~forbidden
+    takers = _takers(loaded.problem, len(loaded.agent_ids))
     pairs: list[tuple[int, int]] = []
     for move in draft.moves:
         column = move.unit
-        if not loaded.predicted[move.taker, column]:
+        if takers[column] < 2 or not loaded.predicted[move.taker, column]:
             continue
         guessed = np.flatnonzero(allowed[:, column])
         nearest = guessed[np.argsort(loaded.problem.costs[guessed, column], kind="stable")[:BEST]]
@@ -79,3 +85,16 @@ def _wanted(loaded: Loaded, draft: Plan) -> list[tuple[int, int]]:
             for row in {move.taker, *nearest.tolist()}
         ]
     return pairs
+
+
+def _takers(problem: Problem, agents: int) -> IntArray:
+    """Return (units,) how many agents may have each unit: one, where a unit beside it is pinned."""
+    takers = np.full(problem.costs.shape[1], agents, dtype=np.intp)
+    if problem.forbidden is not None:
+        takers -= problem.forbidden.sum(axis=0)
+    if problem.pins is not None:
+        pinned = problem.pins != NO_OWNER
+        if problem.group is not None:
+            pinned = np.isin(problem.group, problem.group[pinned])
+        takers[pinned] = 1
+    return takers

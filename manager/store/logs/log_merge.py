@@ -2,10 +2,10 @@
 
 A line a URL: KBytes of 1,000 bytes, exact to the byte, and milliseconds, both summed over the
 requests for it. Of each unit only its newest measurement counts (the highest round; of one round
-the crawl), which is what the unit's distance is made from: so sum of time / sum of volume over a
-unit's lines is its distance, as the source's own scripts compute it. Quarantined lines are left
-out; a page that was fetched as part of a host and as part of its directory, as hosts are split and
-merged, counts by its last fetch.
+the crawl, with the probe that it continued), which is what the unit's distance is made from: so sum
+of time / sum of volume over a unit's lines is its distance, as the source's own scripts compute it.
+Quarantined lines are left out; a page that was fetched as part of a host and as part of its
+directory, as hosts are split and merged, counts by its last fetch.
 Invariant: memory is bounded by DuckDB's limit, whatever the number of lines.
 Source: seed 004, section 5.2.2, step 2.
 """
@@ -22,9 +22,13 @@ __all__ = ["merge_logs"]
 
 _MERGED: Final = r"""
 COPY (
-    WITH lines AS (
-        SELECT url, unit, response_bytes, elapsed_ms, round * 2 + (kind = 'crawl')::INTEGER AS age
-        FROM read_parquet($paths)
+    WITH probed AS (
+        SELECT unnest($units::VARCHAR[]) AS unit, unnest($rounds::BIGINT[]) AS round
+    ), lines AS (
+        SELECT url, l.unit, response_bytes, elapsed_ms,
+            l.round * 2 + (kind = 'crawl' OR p.unit IS NOT NULL)::INTEGER AS age
+        FROM read_parquet($paths) AS l LEFT JOIN probed AS p ON l.unit = p.unit
+            AND l.round = p.round
         WHERE held AND kind <> 'refetch'
     ), newest AS (
         SELECT unit, max(age) AS age FROM lines GROUP BY unit
@@ -42,14 +46,29 @@ COPY (
 """
 
 
-def merge_logs(paths: Sequence[Path], target: Path, *, memory_bytes: int, spill: Path) -> None:
+def merge_logs(
+    paths: Sequence[Path],
+    target: Path,
+    *,
+    memory_bytes: int,
+    spill: Path,
+    probed: Sequence[tuple[str, int]] = (),
+) -> None:
     """Write the file of some logs; without logs it is empty.
 
-    spill: a folder for what does not fit in memory_bytes.
+    probed: (unit, round) of probes that count as part of their crawls. spill: a folder for what
+    does not fit in memory_bytes.
     """
     if not paths:
         target.touch(mode=0o600)
         return
     with connect(memory_bytes, spill) as connection:
         query = _MERGED.format(target=str(target).replace("'", "''"))
-        connection.execute(query, {"paths": [str(path) for path in paths]})
+        connection.execute(
+            query,
+            {
+                "paths": [str(path) for path in paths],
+                "units": [unit for unit, _ in probed],
+                "rounds": [number for _, number in probed],
+            },
+        )

@@ -72,7 +72,7 @@ EXAMPLES: dict[type, object] = {
         HostFailed(HOST, "no such name", HostFailure.NO_SUCH_NAME),
         HostFound(HOST, (ADDRESS, OTHER)),
         LINKS,
-        ListChanged((JOB,), (JOB, JOB), frozenset({7, 8}), (JOB,), (JOB,), (JOB,), True),
+        ListChanged((JOB,), (JOB, JOB), frozenset({7, 8}), (JOB,), (JOB,), (JOB,), (JOB,), True),
         ListSlice((7, 8), (JOB,), ((JOB, REFERER), (JOB, None)), True, True),
         LookUp(HOST, (ADDRESS,), 300.0, "later", True, 12.5, HostFailure.NAME_TIMEOUT),
         Moved(HOST, OTHER, ADDRESS, "timed out", HostFailure.NAME_TIMEOUT),

@@ -44,6 +44,7 @@ def test_an_agent_is_given_hosts_to_probe(prsm: Running) -> None:
     fill(prsm, "www.example.jp", "http://b.example:8080/")
     agent = prsm.agent()
     agent.call.get("/servlets/subscribe?host=a.example")
+    assert prsm.local.post("/api/v1/probes", json={"agent": "a.example"}).json()["orders"] == 2
     start_round(prsm.manager.db, "random", LOCAL, prsm.clock(), policy=prsm.manager.policy)
     tick(prsm.manager.db, prsm.clock(), prsm.manager.policy)
     lines = list_of(agent)

@@ -134,6 +134,7 @@ def test_what_a_round_waits_for_is_listed(prsm: Running) -> None:
     """Each host has its agent and the code of a reason; a round that is over waits for nothing."""
     fill(prsm, "a.example", "b.example")
     prsm.agent().call.get("/servlets/subscribe?host=a.example")
+    assert prsm.local.post("/api/v1/probes", json={"agent": "a.example"}).json()["orders"] == 2
     prsm.local.post("/api/v1/rounds", json={})
     held = prsm.local.get("/api/v1/rounds/1/holders", params={"limit": 1}).json()
     assert held["total"] == 2

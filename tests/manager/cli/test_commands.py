@@ -177,17 +177,19 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert "b.example" in prsm("plans", "show", "1", "--agent", "b.example", code=1).stderr
     assert "is taken back by plan 5" in prsm("plans", "undo").stdout
     assert "taken back by" in prsm("plans", "show", "4").stdout
+    manager.agent("b.example").call.get("/servlets/subscribe?host=b.example")
     started = json.loads(prsm("rounds", "start", "--method", "tree", "--json").stdout)
     assert started["round"]["method"] == "tree"
     assert "tree" in prsm("rounds", "list").stdout
     shown = prsm("rounds", "show", "--limit", "1").stdout
     assert "probing" in shown
-    assert "waits for 2:" in shown
+    assert "waits for 4:" in shown
     assert "http://x.example:80/  a.example  its distance is being measured" in shown
-    assert "1 more" in shown
+    assert "3 more" in shown
     holders = json.loads(prsm("rounds", "show", "--json").stdout)["holders"]
     assert [one["unit"] for one in holders["holders"]] == [
-        "http://x.example:80/", "http://y.example:80/",
+        "http://x.example:80/", "http://x.example:80/",
+        "http://y.example:80/", "http://y.example:80/",
     ]  # fmt: skip
     assert "probing ends" in shown
     assert "a.example  2     it works" in shown
@@ -199,7 +201,7 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert "no round is crawling" in prsm("rounds", "carry-over", code=1).stderr
     manager.clock.advance(2 * 3600)
     said = prsm("rounds", "start")
-    assert "warning: 1 agent is inactive until later: probing will end about" in said.stderr
+    assert "warning: 2 agents are inactive until later: probing will end about" in said.stderr
     assert "planned with predictions" in prsm("rounds", "use-predictions", "2").stdout
     prsm("rounds", "cancel")
     assert "waits for" not in prsm("rounds", "show", "1").stdout
@@ -211,7 +213,8 @@ def test_a_round_is_waited_for(
 ) -> None:
     """Its counts are told as they change; the command returns when it is over, in any way."""
     fill(manager, "x.example")
-    manager.agent().call.get("/servlets/subscribe?host=a.example")
+    for name in ("a.example", "b.example"):
+        manager.agent(name).call.get(f"/servlets/subscribe?host={name}")
     looks: list[float] = []
 
     def sleep(seconds: float) -> None:
@@ -221,7 +224,7 @@ def test_a_round_is_waited_for(
 
     monkeypatch.setattr(time, "sleep", sleep)
     said = prsm("rounds", "start", "--wait")
-    assert said.stderr == "round 1: probing, probes: 1 waiting\n"
+    assert said.stderr == "round 1: probing, probes: 2 waiting\n"
     assert "cancelled" in said.stdout
     assert len(looks) == 2
 

@@ -55,6 +55,7 @@ def run(
         limits,
         memory_bytes,
         draw,
+        3 * draw,
         last_round=last_round,
         cpu_s=cpu_s,
     )
@@ -259,8 +260,8 @@ def test_the_name_is_read(tmp_path: Path) -> None:
     assert (name.agent, name.minute) == ("www1.example.jp", "202611211000")
 
 
-def test_pages_are_drawn_from_crawls_only(tmp_path: Path) -> None:
-    """Evenly, by chance, at most so many; never robots.txt, a probe, or what is of a moment."""
+def test_pages_are_drawn_from_crawls_and_from_probes(tmp_path: Path) -> None:
+    """Evenly, by chance, at most so many of each; never robots.txt, or what is of a moment."""
     lines: list[LogLine | Comment] = [Comment("Round=8"), Comment("MaxTransfer=0")]
     lines += [LogLine(f"http://www.example.jp/{n}", 1, 100 + n, 3, PAGE) for n in range(100)]
     lines += [
@@ -268,18 +269,22 @@ def test_pages_are_drawn_from_crawls_only(tmp_path: Path) -> None:
         LogLine("http://www.example.jp/busy", 1, 2, 3, b"HTTP/1.1 503 x\r\n\r\n"),
         LogLine("http://other.example/", 1, 2, 3, PAGE),
         Comment("MaxTransfer=50"),
+        LogLine("http://www.example.jp/robots.txt", 1, 2, 3, PAGE),
         LogLine("http://www.example.jp/probed", 1, 2, 3, PAGE),
     ]
     seen: set[str] = set()
     for _ in range(10):
         outcome = run(tmp_path, b"".join(encode(lines)), draw=20)
         assert isinstance(outcome, ParsedLog)
-        assert len(outcome.drawn) == 20
-        assert [one.rank for one in outcome.drawn] == sorted(one.rank for one in outcome.drawn)
-        for one in outcome.drawn:
+        crawled = [one for one in outcome.drawn if one.kind == "crawl"]
+        assert len(crawled) == 20
+        assert [one.rank for one in crawled] == sorted(one.rank for one in crawled)
+        (probed,) = (one for one in outcome.drawn if one.kind == "probe")
+        assert (probed.url, probed.round) == ("http://www.example.jp/probed", 8)
+        for one in crawled:
             assert (one.unit, one.round, one.status) == (HOST, 8, 200)
             assert one.response_bytes == 100 + int(one.url.rpartition("/")[2])
-        seen |= {one.url for one in outcome.drawn}
+        seen |= {one.url for one in crawled}
     assert len(seen) > 60  # of 100, in ten draws of 20
 
 
@@ -326,6 +331,28 @@ def test_a_log_says_which_units_are_finished(
     assert outcome.lines == 1
 
 
+@pytest.mark.parametrize(
+    ("comments", "probed"),
+    [
+        (b"", []),
+        (b"#Round=7\n#MaxTransfer=0\n#Probed=http://www.example.jp:80/\n" * 2, [(HOST, 7)]),
+        (b"#Round=6\n#Probed=http://WWW.example.jp/\n", [(HOST, 6)]),
+        (b"#Probed=http://www.example.jp:80/\n", []),
+        (b"#Round=7\n#Probed=http://www.example.jp/a/\n#Probed=http://other.example/\n", []),
+        (b"#Round=7\n#probed=http://www.example.jp:80/\n", []),
+    ],
+    ids=["silent", "twice", "another spelling", "no round", "not held", "another comment"],
+)
+def test_a_log_says_of_which_units_the_probe_counts(
+    tmp_path: Path, comments: bytes, probed: list[tuple[str, int]]
+) -> None:
+    """In the round of its section; what its sender did not hold means nothing."""
+    outcome = run(tmp_path, gzip.compress(GOOD + comments))
+    assert isinstance(outcome, ParsedLog)
+    assert [(one.unit, one.round) for one in outcome.probed] == probed
+    assert outcome.lines == 1
+
+
 LATER = BASE + 2000 + 86_400_000  # a day ahead of the manager's clock
 
 
@@ -342,6 +369,7 @@ LATER = BASE + 2000 + 86_400_000  # a day ahead of the manager's clock
         ([b'"ftp://a.jp/",1,2,3,""'], 2, Fault.SCHEME),
         ([b'"http://u:p@a.jp/",1,2,3,""'], 2, Fault.CREDENTIALS),
         ([b"#Finished=http://a..b/"], 2, Fault.EMPTY_LABEL),
+        ([b"#Probed=http://a..b/"], 2, Fault.EMPTY_LABEL),
         ([b"nothing"], 2, Fault.MALFORMED_LINE),
         ([b'"http://a.jp/",1,2,9999999999999,""'], 2, Fault.LARGE_NUMBER),
         ([b"#Round=999", GOOD[:-1]], 2, Fault.UNKNOWN_ROUND),

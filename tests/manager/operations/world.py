@@ -26,7 +26,8 @@ from manager.operations.hosts.addresses import hosts_to_resolve, record_resoluti
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.identity.enrolment import AgentIdentity, enrol, issue_join_token
 from manager.operations.logs.log_entry import accept_log
-from manager.operations.logs.log_summary import LogSummary
+from manager.operations.logs.log_summary import CountedProbe, LogSummary
+from manager.operations.planning.requested_probes import order_probes
 from manager.operations.policy import Policy
 from manager.operations.rounds.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
@@ -61,6 +62,9 @@ POLICY = Policy(
     parallel_probes=20,
 )
 
+PROBED_PAGES, CRAWLED_PAGES = 10, 20
+"""Of a unit, drawn from the log of a probe and of a whole crawl."""
+
 MARGIN_MS = 30_000
 """One request deadline and one interval: so much earlier a permit is over at the agent."""
 
@@ -75,6 +79,7 @@ class Work:
     share: int = 0  # agents at once on its host
     only: tuple[str, ...] = ()  # pages to fetch again
     continues: int | None = None  # the oldest round whose work goes on
+    probed: bool = False  # its own probe of the round counts
 
     @property
     def key(self) -> str:
@@ -91,6 +96,7 @@ class FakeAgent:
     reopens: bool = False  # whether it continues a unit in the round that it finished it in
     starts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of its list, by unit
     unit_rounds: bool = False  # whether a list may name a round of each unit
+    continues_probes: bool = False  # whether a crawl begins where its probe ended
     refetches: bool = False  # whether it fetches pages again, and its own are drawn
     sees_bytes: int = 9_000  # of every page; a liar says what it likes
     shared_held: int | None = 0  # change of address rules in force; None: an agent before them
@@ -102,6 +108,8 @@ class FakeAgent:
     unanswered: list[FinishedUnit] = field(default_factory=list)
     claims: dict[tuple[str, str, int], FinishedUnit] = field(default_factory=dict)
     lines: list[UnitSum] = field(default_factory=list)
+    probes: dict[tuple[str, int], int] = field(default_factory=dict)  # pages, by unit and round
+    probed: list[CountedProbe] = field(default_factory=list)
     drawn: list[DrawnPage] = field(default_factory=list)
     again: list[Refetched] = field(default_factory=list)
     outbox: list[LogSummary] = field(default_factory=list)
@@ -141,6 +149,7 @@ class FakeAgent:
         self.listed, self.done, self.claims = {}, set(), {}
         self.unanswered, self.lines, self.outbox = [], [], []
         self.drawn, self.again = [], []
+        self.probes, self.probed = {}, []
         self.shared = {}
         self.shared_held = None if self.shared_held is None else 0
 
@@ -221,6 +230,11 @@ class World:
             self.address[f"http://{name}:80/"] = (address or _address(name),)
         self.resolve()
 
+    def order_probes(self, *names: str) -> None:
+        """Let a person order probes of hosts: a round orders none itself with a single agent."""
+        for name in names:
+            order_probes(self.db, ADMIN, self.now_ms, host=name, policy=self.policy)
+
     def resolve(self) -> int:
         """Resolve what is due; hosts that nobody gave an address have one of their own."""
         due = hosts_to_resolve(self.db, self.now_ms, 1000)
@@ -267,7 +281,7 @@ class World:
             shared_held=agent.shared_held,
             reopens=agent.reopens,
             reports_waiting=(
-                int(bool(agent.lines or agent.again or agent.outbox))
+                int(bool(agent.lines or agent.again or agent.probed or agent.outbox))
                 if reports_waiting is None
                 else reports_waiting
             ),
@@ -358,6 +372,7 @@ class World:
         took_ms = round(fetched * self.distance(name, unit))
         agent.done.add((unit, work.key, work.round))
         kind: OrderKind = "probe" if work.max_transfer else "crawl"
+        known = agent.probes.pop((unit, work.round), 0) if work.probed else 0
         claim = FinishedUnit(
             unit=unit,
             kind="refetch" if work.only else kind,
@@ -367,6 +382,12 @@ class World:
         )
         agent.unanswered.append(claim)
         agent.claims[unit, work.kind, work.round] = claim
+        if kind == "probe" and agent.continues_probes:
+            agent.probes[unit, work.round] = fetched
+        if known:
+            agent.probed.append(CountedProbe(unit, work.round))
+            took_ms = round((fetched - known) * self.distance(name, unit))
+            fetched -= known
         agent.requests += fetched
         if kind == "crawl":
             self.crawled[unit, work.round] += 1
@@ -375,7 +396,9 @@ class World:
                 Refetched(unit[:-1] + path, 200, agent.sees_bytes) for path in work.only
             )
             return
-        if work.kind == "crawl" and agent.refetches:
+        if agent.refetches:
+            first = PROBED_PAGES if known else 0
+            last = PROBED_PAGES if kind == "probe" else CRAWLED_PAGES
             agent.drawn += (
                 DrawnPage(
                     round=work.round,
@@ -384,10 +407,14 @@ class World:
                     rank=n * 7 % 101,
                     status=200,
                     response_bytes=agent.sees_bytes,
+                    kind=kind,
                 )
-                for n in range(20)
+                for n in range(first, last if fetched else first)
             )
-        agent.lines.append(unit_sum(unit, work.round, work.kind, fetched, fetched * 1000, took_ms))
+        if fetched or not known:
+            agent.lines.append(
+                unit_sum(unit, work.round, work.kind, fetched, fetched * 1000, took_ms)
+            )
 
     def distance(self, name: str, unit: str) -> float:
         """Return the ms per KByte between an agent and a unit, the same each time."""
@@ -402,14 +429,14 @@ class World:
     def report_unheard(self, name: str) -> int:
         """Let an agent send its logs and hear no answer, so that it keeps them; return how many."""
         agent = self.agents[name]
-        if agent.lines or agent.again:
+        if agent.lines or agent.again or agent.probed:
             agent.reports += 1
             units = tuple(_merged(agent.lines))
             agent.outbox.append(
                 LogSummary(
                     name=f"{name}.{agent.reports:012d}",
                     sha256=hashlib.sha256(
-                        f"{agent.reports} {units} {agent.again}".encode()
+                        f"{agent.reports} {units} {agent.again} {agent.probed}".encode()
                     ).hexdigest(),
                     size_bytes=1,
                     lines=sum(one.requests for one in units),
@@ -420,9 +447,10 @@ class World:
                     units=units,
                     drawn=tuple(agent.drawn),
                     refetched=tuple(agent.again),
+                    probed=tuple(agent.probed),
                 )
             )
-            agent.lines, agent.drawn, agent.again = [], [], []
+            agent.lines, agent.drawn, agent.again, agent.probed = [], [], [], []
         self.before_call()
         for one in agent.outbox:
             accept_log(self.db, agent.identity, one, self.now_ms, self.policy)
@@ -502,7 +530,9 @@ class World:
 def _work(agent: FakeAgent, item: Order, round_number: int) -> Work:
     """Return the work of a line: one that goes on and is finished stays what it was."""
     number = round_number if item.round is None else item.round
-    work = Work(item.kind, number, item.max_transfer, item.share, item.only, item.continues)
+    work = Work(
+        item.kind, number, item.max_transfer, item.share, item.only, item.continues, item.probed
+    )
     first = number if item.continues is None else item.continues
     for before in range(first, number):
         if (item.url, work.key, before) in agent.done:

@@ -18,7 +18,7 @@ def row(url: str, size: int, ms: int, number: int, kind: str, held: bool = True)
     return (2, url, host, "/", 200, 1, size, ms, b"", number, kind, held, unit)
 
 
-def merged(folder: Path, *logs: list[LogRow]) -> str:
+def merged(folder: Path, *logs: list[LogRow], probed: tuple[tuple[str, int], ...] = ()) -> str:
     paths = []
     for number, rows in enumerate(logs):
         paths.append(folder / f"{number}.parquet")
@@ -26,7 +26,7 @@ def merged(folder: Path, *logs: list[LogRow]) -> str:
             for one in rows:
                 file.add(one)
     target = folder / "it's a 'file'"
-    merge_logs(paths, target, memory_bytes=MEMORY_BYTES, spill=folder)
+    merge_logs(paths, target, memory_bytes=MEMORY_BYTES, spill=folder, probed=probed)
     return target.read_text()
 
 
@@ -45,6 +45,17 @@ def test_only_the_newest_measurement_counts(tmp_path: Path) -> None:
     new = [row("http://a:80/", 20, 20, 2, "probe"), row("http://b:80/", 7, 7, 2, "probe")]
     crawl = [row("http://b:80/", 8, 8, 2, "crawl"), row("http://c:80/", 9, 9, 3, "crawl", False)]
     assert merged(tmp_path, old, new, crawl) == ("http://a:80/ 0.020 20\nhttp://b:80/ 0.008 8\n")
+
+
+def test_a_probe_that_its_crawl_continued_counts_with_it(tmp_path: Path) -> None:
+    """Of its round and unit only; where the crawl logged no line, alone."""
+    probes = [row(f"http://{host}:80/", 10, 10, 2, "probe") for host in "abc"]
+    crawls = [row(f"http://{host}:80/x", 5, 5, 2, "crawl") for host in "ab"]
+    probed = (("http://a:80/", 2), ("http://b:80/", 1), ("http://c:80/", 2))
+    assert merged(tmp_path, probes, crawls, probed=probed) == (
+        "http://a:80/ 0.010 10\nhttp://a:80/x 0.005 5\nhttp://b:80/x 0.005 5\n"
+        "http://c:80/ 0.010 10\n"
+    )
 
 
 def test_a_page_of_a_host_that_was_split_counts_once(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ _UNPLACED: Final = Query[tuple[int | None, str]](
     "ORDER BY number LIMIT ?)"
 )
 _LIVE: Final = Query[tuple[int]](
-    "SELECT number FROM jobs WHERE finished IN (0, 2) ORDER BY number LIMIT ?"
+    "SELECT number FROM jobs WHERE finished IN (0, 2, 3) ORDER BY number LIMIT ?"
 )
-_ENTERED: Final = Query[tuple[float]]("SELECT total(met) FROM jobs WHERE finished IN (0, 2)")
+_ENTERED: Final = Query[tuple[float]]("SELECT total(met) FROM jobs WHERE finished IN (0, 2, 3)")
 _QUEUED: Final = Query[tuple[float]]("SELECT total(queued) FROM jobs WHERE finished = 0")
 
 NumberedRow = TypeVar("NumberedRow", bound="tuple[int, *tuple[Any, ...]]")

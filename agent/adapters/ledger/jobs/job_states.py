@@ -10,6 +10,7 @@ from agent.pipeline.ledger import LEVELS
 
 __all__ = [
     "ENDED",
+    "KEPT",
     "REOPENS",
     "STATE",
     "Fifo",
@@ -24,7 +25,9 @@ STATE: Final = "finished, pages, kept, response_bytes, queued, queue"
 
 ENDED: Final = 1
 REOPENS: Final = 2
-"""Values of `finished` for a job that is done: without its seen-set, and with it."""
+KEPT: Final = 3
+"""Values of `finished` for a job that is done: without its seen-set, with it, and with its queue.
+A version before KEPT reads it as ENDED."""
 
 StateColumns = tuple[int, int, int, int, int, str]
 """Their values."""
@@ -104,5 +107,5 @@ def read_state(columns: StateColumns) -> JobState:
         int(level): Fifo(low, stored, set(gone))
         for level, (low, stored, gone) in json.loads(queue).items()
     }
-    may_reopen = finished == REOPENS
+    may_reopen = finished in (REOPENS, KEPT)
     return JobState(bool(finished), may_reopen, pages, kept, response_bytes, queued, levels)

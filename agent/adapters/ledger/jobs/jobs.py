@@ -17,6 +17,7 @@ from agent.adapters.ledger.database import Database, Query
 from agent.adapters.ledger.jobs.job_orders import order_text, read_order, row_slices
 from agent.adapters.ledger.jobs.job_states import (
     ENDED,
+    KEPT,
     REOPENS,
     STATE,
     JobState,
@@ -132,18 +133,23 @@ class Jobs:
             state.response_bytes += response_bytes
             self.counted.add(job)
 
-    def finish(self, number: int, *, may_reopen: bool = False) -> None:
-        """Mark a job as done; its queue is empty.
+    def finish(self, number: int, *, may_reopen: bool = False, keeps_queue: bool = False) -> None:
+        """Mark a job as done; its queue is empty, or in blocks where it keeps it.
 
         may_reopen: the positions of its queue continue, if it is opened again.
         """
         state = self.state(number)
         if state is not None:
-            state.finished, state.may_reopen = True, may_reopen
-            if not may_reopen:
+            state.finished, state.may_reopen = True, may_reopen or keeps_queue
+            if not state.may_reopen:
                 state.levels, state.queued = {}, 0
             self.save([number])
-            self._mark(number, REOPENS if may_reopen else ENDED)
+            self._mark(number, KEPT if keeps_queue else REOPENS if may_reopen else ENDED)
+
+    def may_reopen(self, number: int) -> bool:
+        """Return whether a job that is done can be opened again."""
+        state = self.state(number)
+        return state is not None and state.may_reopen
 
     def reopen(self, number: int) -> bool:
         """Reopen a job that is done; return whether it can continue."""

@@ -143,9 +143,21 @@ class Queues:
             assert state is not None
             self._append(job, level, state, record(found[0], attempts, due_ms))
 
+    def keep_all(self, job: int) -> None:
+        """Store the whole queue of a job that is about to be done, and count it no longer."""
+        state = self._jobs.live(job)
+        if state is not None:
+            self._waiting -= state.queued
+            self._insert(self._stored(job, state))
+
+    def resume(self, job: int) -> None:
+        """Count the queue of a job that was opened again."""
+        self._waiting += self.queued(job)
+
     def discard(self, job: int, state: JobState) -> None:
         """Drop a job's blocks."""
-        self._waiting -= state.queued
+        if not state.finished:
+            self._waiting -= state.queued
         if any(fifo.stored > 1 for fifo in state.levels.values()):
             self._database.run("INSERT OR IGNORE INTO garbage (job) VALUES (?)", (job,))
             self._garbage[job] = None
@@ -210,20 +222,28 @@ class Queues:
         for number in sorted(saved):  # neighbours in the tree
             del self._saving[number]
             state = self._jobs.live(number)
-            if state is None:
-                continue
-            for level, fifo in state.levels.items():
-                self._clean(number, level, fifo)
-                for start in range(0, len(fifo.tail), BLOCK_URLS):
-                    records = fifo.tail[start : start + BLOCK_URLS]
-                    last = fifo.stored + start + len(records) - 1
-                    rows.append((block_id(number, level, last), pack(records)))
-                fifo.stored += len(fifo.tail)
-                fifo.tail = []
-        self._database.run_many("INSERT INTO blocks (id, urls) VALUES (?,?)", rows)
+            if state is not None:
+                rows += self._stored(number, state)
+        self._insert(rows)
         self._jobs.save(saved)
         if not self._saving:
             self._database.run("DELETE FROM journal WHERE generation < ?", (self._generation,))
+
+    def _stored(self, job: int, state: JobState) -> list[tuple[Value, ...]]:
+        """Return the rows of the blocks into which the ends of a job's queue go."""
+        rows: list[tuple[Value, ...]] = []
+        for level, fifo in state.levels.items():
+            self._clean(job, level, fifo)
+            for start in range(0, len(fifo.tail), BLOCK_URLS):
+                records = fifo.tail[start : start + BLOCK_URLS]
+                last = fifo.stored + start + len(records) - 1
+                rows.append((block_id(job, level, last), pack(records)))
+            fifo.stored += len(fifo.tail)
+            fifo.tail = []
+        return rows
+
+    def _insert(self, rows: list[tuple[Value, ...]]) -> None:
+        self._database.run_many("INSERT INTO blocks (id, urls) VALUES (?,?)", rows)
 
     def _clean(self, job: int, level: int, fifo: Fifo) -> None:
         """Delete blocks that are worked off; of a queue that is empty nothing is stored."""

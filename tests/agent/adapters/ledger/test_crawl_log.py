@@ -68,6 +68,25 @@ def test_a_log_says_what_holds_for_its_lines(tmp_path: Path) -> None:
     ledger.close()
 
 
+def test_a_log_says_of_which_unit_the_probe_counts(tmp_path: Path) -> None:
+    """In a section of crawls of its round, which is not begun twice; no line is lost by it."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_log([request(1, kind="probe")])
+    ledger.count_probe("http://a.example:80/", 3)
+    ledger.count_probe("http://b.example:80/", 3)
+    ledger.append_log([request(2)])
+    ledger.count_probe("http://c.example:80/", 4)
+    log = closed(ledger)
+    texts = [one.text if isinstance(one, Comment) else one.url[-1] for one in content(log)]
+    assert texts[2:] == [
+        *("Round=3", "MaxTransfer=50", "1"),
+        *("Round=3", "MaxTransfer=0", "Probed=http://a.example:80/"),
+        *("Probed=http://b.example:80/", "2"),
+        *("Round=4", "MaxTransfer=0", "Probed=http://c.example:80/"),
+    ]
+    ledger.close()
+
+
 def test_a_line_tells_sizes_time_and_header(tmp_path: Path) -> None:
     """A request without an answer says why."""
     ledger = open_ledger(tmp_path)

@@ -60,10 +60,27 @@ class LedgerMachine(RuleBasedStateMachine):
         self.numbers.append(real)
 
     @precondition(lambda self: self.numbers)
-    @rule(index=NUMBERS)
-    def finish_job(self, index: int) -> None:
+    @rule(index=NUMBERS, keeps_queue=st.booleans())
+    def finish_job(self, index: int, keeps_queue: bool) -> None:
+        number = self.number(index)
+        row = self.model.job(number)
+        if row is None or row.finished:
+            return
         for ledger in self.both():
-            ledger.finish_job(self.number(index))
+            ledger.finish_job(number, keeps_queue=keeps_queue)
+            assert ledger.may_reopen(number) == keeps_queue
+
+    @precondition(lambda self: self.numbers)
+    @rule(index=NUMBERS)
+    def reopen_job(self, index: int) -> None:
+        number = self.number(index)
+        real, model = (ledger.reopen_job(number) for ledger in self.both())
+        assert real == model
+
+    @rule(round_number=st.integers(1, 3))
+    def count_probe(self, round_number: int) -> None:
+        for ledger in self.both():
+            ledger.count_probe("http://a.example:80/", round_number)
 
     @precondition(lambda self: self.numbers)
     @rule(index=NUMBERS)

@@ -202,3 +202,68 @@ def test_the_cookies_of_a_chain_go_through_a_queue(tmp_path: Path) -> None:
     found = {one.url: (one.referer, one.chain) for one in ledger.take(job.number, 0, 9)}
     assert found == {one.url: (one.referer, one.chain) for one in urls}
     ledger.close()
+
+
+def test_the_queue_of_a_probe_that_is_done_stays(tmp_path: Path) -> None:
+    """Over restarts, in no count until its job is opened again, and with its seen-set."""
+    ledger = open_ledger(tmp_path, TINY)
+    job, other = opened(ledger), opened(ledger)
+    first = [f"{job.unit}{page}" for page in range(700)]
+    assert all(ledger.add_new(job.number, first))
+    push(ledger, job, 700)
+    push(ledger, other, 1)
+    for one in ledger.take(job.number, 0, 50):
+        ledger.keep(job.number, one.position)
+    ledger.commit()
+    ledger.finish_job(job.number, keeps_queue=True)
+    assert ledger.may_reopen(job.number)
+    assert (ledger.queued(job.number), ledger.waiting()) == (0, 1)
+    assert pages(ledger, job) == []
+    push(ledger, job, 1, 900)
+    ledger.commit()
+    for _ in range(3):
+        ledger.abandon()
+        ledger = open_ledger(tmp_path, TINY)
+        push(ledger, other, 40)
+        ledger.commit()
+    assert ledger.waiting() == 121
+    assert ledger.reopen_job(job.number)
+    assert not ledger.may_reopen(job.number)
+    assert (ledger.queued(job.number), ledger.waiting()) == (650, 771)
+    push(ledger, job, 10, 700)
+    assert ledger.add_new(job.number, [*first[:2], "http://h1.example/new"]) == [False, False, True]
+    ledger.commit()
+    ledger.abandon()
+    ledger = open_ledger(tmp_path, TINY)
+    assert pages(ledger, job) == list(range(50, 710))
+    row = ledger.job(job.number)
+    assert row is not None
+    assert (row.kept, row.finished) == (50, False)
+    ledger.close()
+
+
+def test_a_kept_queue_goes_with_its_job(tmp_path: Path) -> None:
+    """When the next round begins nothing of it is left behind."""
+    ledger = open_ledger(tmp_path, TINY)
+    job = opened(ledger)
+    push(ledger, job, 3 * BLOCK_URLS)
+    ledger.finish_job(job.number, keeps_queue=True)
+    ledger.commit()
+    assert rows(ledger, "blocks") >= 3
+    ledger.drop_job(job.number)
+    for _ in range(4):
+        ledger.commit()
+    assert (rows(ledger, "blocks"), rows(ledger, "jobs"), ledger.waiting()) == (0, 0, 0)
+    ledger.close()
+
+
+def test_the_version_before_drops_a_kept_queue(tmp_path: Path) -> None:
+    """To it the job is done, and its URLs wait in no count (a release may be taken back)."""
+    ledger = open_ledger(tmp_path, TINY)
+    job = opened(ledger)
+    push(ledger, job, 5)
+    ledger.finish_job(job.number, keeps_queue=True)
+    ledger.commit()
+    finished = ledger.database.ask(Query[tuple[int]]("SELECT finished FROM jobs"))[0][0]
+    assert finished not in (0, 2), "the values that it reads as `takes URLs, now or again`"
+    ledger.close()

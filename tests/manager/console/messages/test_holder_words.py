@@ -21,6 +21,7 @@ def test_a_page_of_a_round_names_its_hosts(fresh: Running) -> None:
     operator.log_in("admin")
     fill(prsm, "x.example", "y.example")
     prsm.agent().call.get("/servlets/subscribe?host=a.example")
+    prsm.local.post("/api/v1/probes", json={"agent": "a.example"})
     prsm.local.post("/api/v1/rounds", json={})
     page = operator.page("/console/rounds/1")
     assert "Pending units" in page.text

@@ -48,6 +48,7 @@ def fetch_all(world: World) -> None:
 def test_a_round_with_the_five_messages_only(database: Database) -> None:
     """List, crawl, log, list: a probe ends at its limit, a crawl with the next list."""
     world = with_plain(database)
+    world.order_probes(*HOSTS)
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
     world.take_list("p")
@@ -123,6 +124,7 @@ def test_asking_for_the_list_is_the_acknowledgement(database: Database) -> None:
 def test_a_probe_without_a_line_stays_open(database: Database) -> None:
     """The log ends the probes that it has in full; silence says nothing of the other hosts."""
     world = with_plain(database)
+    world.order_probes(*HOSTS)
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
     world.take_list("p")

@@ -9,6 +9,7 @@ from manager.db.engine import Database
 from manager.db.tables import units
 from manager.operations.fleet import server_lists
 from manager.operations.fleet.server_lists import current_list
+from manager.operations.hosts.bans import ban_host
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.rounds.rounds import start_round
 from shared.wire.orders import Order, orders
@@ -49,15 +50,13 @@ def test_a_list_of_many_pages_is_whole(database: Database, monkeypatch: pytest.M
     monkeypatch.setattr(server_lists, "PAGE", 3)
     hosts = tuple(f"h{number:02}.jp" for number in range(20))
     world = World(database)
-    world.join("a")
+    world.join("a", "b")
     world.hosts(*hosts[:10])
+    for host in hosts[:10]:
+        ban_host(database, host, "b", "", ADMIN, world.now_ms)
     start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
-    world.call("a")
     assert len(listed(world, "a")) == 10
-    world.work("a")
-    world.call("a")
-    world.tick()
     world.hosts(*hosts[10:])
     world.tick()
     named = listed(world, "a")

@@ -199,12 +199,13 @@ def test_an_excluded_host_is_out_and_comes_back(database: Database) -> None:
 def test_an_excluded_host_stays_out_of_the_next_round(database: Database) -> None:
     """No probe, no owner, no list."""
     world = World(database)
-    world.join("a")
+    world.join("a", "b")
     world.hosts("h1.jp", "h2.jp")
     exclude_host(database, "h1.jp", "asked to", ADMIN, world.now_ms)
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.run()
-    assert round_detail(database, 1).orders == {"done": 1}
+    assert round_detail(database, 1).orders == {"done": 2}
+    assert host_detail(database, "h1.jp").orders == []
     assert host_detail(database, "h1.jp").owners == []
 
 

@@ -13,10 +13,11 @@ from manager.db.measurement import refetch_orders, refetch_pages
 from manager.operations.fleet.agents import list_agents
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.bans import ban_host
+from manager.operations.hosts.host_views import host_detail
 from manager.operations.measurement.refetch_results import refetches_of
 from manager.operations.people.audit_log import audit_page
 from manager.operations.rounds.rounds import cancel_round, start_round
-from tests.manager.operations.world import ADMIN, POLICY, World
+from tests.manager.operations.world import ADMIN, POLICY, PROBED_PAGES, World
 
 pytestmark = pytest.mark.scenario
 
@@ -52,6 +53,16 @@ def suspects(world: World) -> dict[str, str]:
     }
 
 
+class SmallHosts(World):
+    """A world of hosts of so many pages; a probe has 50."""
+
+    kbytes = 100
+
+    def fetch(self, name: str, unit: str, kbytes: int = 100) -> None:
+        """Fetch all of a unit."""
+        super().fetch(name, unit, self.kbytes)
+
+
 def test_honest_agents_agree(database: Database) -> None:
     """Of each agent's pages so many are fetched again as is ordered, and all are the same."""
     world = crawled(database, *NAMES)
@@ -66,6 +77,42 @@ def test_honest_agents_agree(database: Database) -> None:
         assert all(set(page.said) != {name} for page in found.pages)
     assert suspects(world) == {}
     assert check(database) == []
+
+
+@pytest.mark.parametrize(
+    ("agents_in_all", "kbytes"),
+    [(3, 50), (3, 100), (17, 50)],
+    ids=["3, all in the probe", "3, half in the probe", "17, all in the probe"],
+)
+def test_a_liar_is_named_though_its_crawls_continue_its_probes(
+    database: Database, agents_in_all: int, kbytes: int
+) -> None:
+    """Pages of its probes are drawn as those of its crawls are, so it is asked about as many."""
+    names = tuple(f"a{number}" for number in range(agents_in_all))
+    world = SmallHosts(database, replace(POLICY, probes_per_host_per_day=17))
+    world.kbytes = kbytes
+    world.join(*names)
+    for agent in world.agents.values():
+        agent.refetches = agent.continues_probes = True
+    liar = names[1]
+    world.agents[liar].sees_bytes = 77_000
+    hosts = [f"h{number}.jp" for number in range(agents_in_all + 10)]
+    world.hosts(*hosts)
+    start_round(database, "random", ADMIN, world.now_ms, seed=3, policy=world.policy)
+    world.run()
+    found = refetches_of(database, liar)
+    mine = [page for page in found.pages if page.crawled_by == liar]
+    units = sum(
+        host_detail(database, host).owners[-1].agent_id == world.agents[liar].identity.id
+        for host in hosts
+    )
+    assert len(mine) == min(30, units * kbytes // 5)
+    probed = {page.url for page in mine if int(page.url.rpartition("/")[2][:-5]) < PROBED_PAGES}
+    assert (len(probed) == len(mine)) == (kbytes == 50)
+    assert probed
+    assert found.suspect
+    assert found.tally.contradicted == found.tally.compared >= 10
+    assert list(suspects(world)) == [liar]
 
 
 def test_who_invents_is_named(database: Database) -> None:

@@ -7,6 +7,7 @@ import pytest
 from manager.db.engine import Database
 from manager.errors import ConflictError
 from manager.operations.health.consistency_checks import check
+from manager.operations.hosts.bans import ban_host
 from manager.operations.rounds.carried_work import carried_work
 from manager.operations.rounds.rounds import (
     cancel_round,
@@ -213,11 +214,18 @@ def test_carried_work_is_cancelled_while_no_round_is_open(database: Database) ->
 def test_a_new_host_is_probed_while_others_are_crawled(database: Database) -> None:
     """Only probes where a crawl runs are given up: a host of another address has its own."""
     world = crawling(database)
+    world.join("b")
+    for host in ("h1.jp", "h2.jp"):
+        ban_host(database, host, "b", "", ADMIN, world.now_ms)
     world.hosts("new.jp")
     assert start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy) == 2
-    assert round_detail(database, 2).orders == {"waiting": 1}
+    assert round_detail(database, 2).orders == {"waiting": 2}
     turn(world)
-    assert world.agents["a"].fetchable(world.true_ms)["http://new.jp:80/"].kind == "probe"
+    held = {name: agent.fetchable(world.true_ms) for name, agent in world.agents.items()}
+    assert held["a"][H1].kind == "crawl"
+    assert [work[new].kind for work in held.values() if (new := "http://new.jp:80/") in work] == [
+        "probe"
+    ]
     world.run()
-    assert round_detail(database, 2).orders == {"done": 1}
+    assert round_detail(database, 2).orders == {"done": 2}
     assert check(database) == []

@@ -21,10 +21,11 @@ UNITS = {f"http://{name}:80/" for name in HOSTS}
 
 
 def begun(database: Database, *names: str) -> World:
-    """Return a world whose first round probes."""
+    """Return a world whose first round probes: a person ordered it."""
     world = World(database)
     world.join(*names)
     world.hosts(*HOSTS)
+    world.order_probes(*HOSTS)
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
     for name in names:

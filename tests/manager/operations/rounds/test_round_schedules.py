@@ -60,6 +60,7 @@ def test_a_time_at_which_a_round_goes_on_is_skipped(database: Database) -> None:
     """It leaves an audit row, and is not made up for when the round is over."""
     world = ready(database)
     add_schedule(database, "0 13 * * *", "UTC", "keep", ADMIN, world.now_ms, probe=False)
+    world.order_probes("h1.jp")
     start_round(database, "random", ADMIN, world.now_ms)
     until(world, 13, 10)
     (row,) = audit_page(database, action="round.skip")

@@ -39,10 +39,15 @@ H1 = "http://h1.jp:80/"
 
 
 def probing(database: Database, *names: str, hosts: tuple[str, ...] = ("h1.jp",)) -> World:
-    """Return a world whose first round has begun to probe."""
+    """Return a world whose first round has begun to probe; a person ordered what is missing.
+
+    With a single agent a round orders no probe itself.
+    """
     world = World(database)
     world.join(*names)
     world.hosts(*hosts)
+    if len(names) == 1:
+        world.order_probes(*hosts)
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
     for name in names:

@@ -124,6 +124,7 @@ def probed(database: Database, *, failure: str, reason: str) -> list[DistanceVie
     world = World(database)
     world.join("a")
     world.hosts("h1.jp")
+    world.order_probes("h1.jp")
     start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
     world.call("a")
