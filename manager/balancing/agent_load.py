@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from manager.balancing.arrays import FloatArray, IntArray
-from manager.balancing.predictor import AddressLoad, address_loads, crawl_ms
+from manager.balancing.predictor import AddressLoad, address_loads, crawl_ms, turn_rests
 from manager.balancing.work_duration import Availability, Capacity
 
 __all__ = ["AgentLoad", "CrawlForecast", "HostPart"]
@@ -76,14 +76,20 @@ class AgentLoad:
         Where a turn has several requests, its rest is divided among them. Without rests it is the
         time of an answer: the agent has one connection to a host.
         """
-        answer_ms = part.transfer_ms / part.requests
         if not self.capacity.burst:
-            return max(answer_ms, part.own_rest_ms)
-        one = replace(part, requests=2.0, transfer_ms=2 * answer_ms, own_rest_ms=0.0)
-        one = replace(one, volume_kb=2 * part.volume_kb / part.requests)
-        single = replace(self, capacity=replace(self.capacity, burst=1)).alone(one)
-        rest_ms = float(single.alone_ms[0]) - self.capacity.interval_ms - one.transfer_ms
-        return max(rest_ms / self.capacity.burst, part.own_rest_ms)
+            return max(part.transfer_ms / part.requests, part.own_rest_ms)
+        return max(self.rest_ms(part) / self.capacity.burst, part.own_rest_ms)
+
+    def rest_ms(self, part: HostPart) -> float:
+        """Return how long the address of a host rests after a turn."""
+        rests = turn_rests(
+            np.array([part.transfer_ms]),
+            np.array([part.requests]),
+            np.array([part.volume_kb]),
+            self.capacity,
+            self.fast_bytes_per_ms,
+        )
+        return float(rests[0])
 
     def without(self, address: int) -> AgentLoad:
         """Return the load without an address."""

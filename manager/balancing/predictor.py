@@ -26,7 +26,7 @@ import numpy as np
 from manager.balancing.arrays import BoolArray, FloatArray, IntArray
 from manager.balancing.work_duration import Capacity
 
-__all__ = ["AddressLoad", "address_loads", "crawl_ms", "fast_threshold"]
+__all__ = ["AddressLoad", "address_loads", "crawl_ms", "fast_threshold", "turn_rests"]
 
 _FAST_SHARE: Final = 0.8
 """Above this share of the hosts of an agent are the fast ones, once it has measured enough."""
@@ -70,7 +70,7 @@ def address_loads(
     # A host that rests by itself has no bursts.
     burst = np.where(own_rest_ms > 0, 1.0, float(agent.burst))
     turns = np.where(burst > 0, np.ceil(requests / np.maximum(burst, 1.0)), 1.0)
-    rest = _rests(transfer_ms, requests, volume_kb, agent, fast_bytes_per_ms)
+    rest = turn_rests(transfer_ms, requests, volume_kb, agent, fast_bytes_per_ms)
     rest = np.where(burst > 0, rest, 0.0)
     own = np.where(burst > 0, np.maximum(rest, own_rest_ms), 0.0)
     # No rest after the last request; before the first, a list that has just come rests.
@@ -110,7 +110,7 @@ def _speeds(transfer_ms: FloatArray, volume_kb: FloatArray) -> FloatArray:
     return speeds
 
 
-def _rests(
+def turn_rests(
     transfer_ms: FloatArray,
     requests: FloatArray,
     volume_kb: FloatArray,

@@ -107,7 +107,7 @@ def _steps(
     wait_ms: float,
     most: int,
 ) -> Iterator[SplitStep]:
-    """Yield splits of what ends last, each with those before it, while any makes it no later."""
+    """Yield splits of the address that ends last, each with those before it."""
     split: set[int] = set()
     for _ in range(most):
         agent = max(forecast.ends_ms, key=lambda one: (forecast.ends_ms[one], one), default=None)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manager.balancing.agent_load import AgentLoad, CrawlForecast, HostPart
-from manager.balancing.predictor import AddressLoad
+from manager.balancing.predictor import AddressLoad, address_loads
 from manager.balancing.slow_hosts import remedies
 from manager.balancing.split_forecast import (
     PieceSize,
@@ -205,6 +205,38 @@ def test_only_so_many_hosts_are_looked_at() -> None:
 
     assert choose_splits(forecast([SECOND] * 4, hosts), counted, error=ERROR, most=3) == []
     assert len(looked) == 3
+
+
+def test_of_a_hundred_thousand_hosts_few_are_looked_at() -> None:
+    """The longest one is split, and each further look is at what then ends last."""
+    loads = {}
+    for agent in range(4):
+        requests = np.arange(1.0, 25_001.0) / 100 + 10
+        address = np.arange(agent * 25_000, (agent + 1) * 25_000, dtype=np.intp)
+        load = address_loads(
+            requests * 1000,
+            requests,
+            requests,
+            np.zeros(25_000),
+            np.arange(25_000),
+            25_000,
+            replace(SECOND, connections=30_000),
+            NEVER_FAST,
+        )
+        loads[agent] = AgentLoad(replace(SECOND, connections=30_000), NEVER_FAST, address, load)
+    long = host(5000, 1000)
+    loads[0] = loads[0].plus(200_000, loads[0].alone(long))
+    now = CrawlForecast.of(loads, 0)
+    of_long = world([replace(SECOND, connections=30_000)] * 4, {200_000: (0, long)})
+    looked: list[int] = []
+
+    def ways(address: int, owner: int) -> Sequence[SplitChoice]:
+        looked.append(address)
+        return of_long(address, owner) if address == 200_000 else []
+
+    steps = choose_splits(now, ways, error=ERROR, most=20)
+    assert [step.choice.address for step in steps] == [200_000]
+    assert looked == [200_000], "a piece holds the crawl up then"
 
 
 def test_a_split_that_gains_nothing_is_merged() -> None:
