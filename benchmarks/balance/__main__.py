@@ -9,7 +9,8 @@ Transfer only, one thread, as in the source. The last line is `RESULT {json}`:
     churn_moves_share_p95   of the hosts that change hands in a round because they are moved or
                             because their owner left; new hosts are not counted
 
-and of the end of the whole crawl (`real_time`; alone: ARGS="--only ends"):
+and of the end of the whole crawl (`real_time`; alone: ARGS="--only ends"; splits alone:
+ARGS="--only splits"):
 
     default_over_bound_1, default_over_bound_200t  end over the bound, worst of all worlds,
                             with one thread and with 200
@@ -17,6 +18,9 @@ and of the end of the whole crawl (`real_time`; alone: ARGS="--only ends"):
     network_over_cheapest   worst, over the least of any plan with the same end
     requests_per_page       of a first round, worst
     all_probed_...          the same where every agent probes every host, as in the source
+    whole_over_bound, split_over_bound  worst of the cases of `splits`, with whole hosts and with
+                            the splits that pay, over the bound of each
+    split_gain, hosts_split of each case: end with whole hosts over that with splits
     moved_share             moved by choice in 30 rounds of churn, the greatest of all
 """
 
@@ -33,6 +37,7 @@ from benchmarks.balance.ends import measure_ends
 from benchmarks.balance.large import measure_large
 from benchmarks.balance.methods import DEFAULT_ROWS, Measured, measure
 from benchmarks.balance.source import NAMES
+from benchmarks.balance.splits import measure_splits
 from benchmarks.balance.tables import print_methods, print_tables, print_world, table
 from benchmarks.balance.world import HOUR_MS, calibrated_world
 from benchmarks.plot import Figure, draw
@@ -43,6 +48,9 @@ CHURN_METHODS = ("keep", "tree", "exchange", "prices", "default")
 def main() -> None:
     """Measure, print, draw."""
     options = _options()
+    if options.only == "splits":
+        print("\nRESULT " + json.dumps(measure_splits(calibrated_world(0, 1_500))))
+        return
     ends = measure_ends(quick=options.quick)
     if options.only == "ends":
         print("\nRESULT " + json.dumps(ends))
@@ -91,7 +99,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.balance")
     parser.add_argument("--quick", action="store_true", help="less of everything")
-    parser.add_argument("--only", choices=["ends"], help="the end of the whole crawl alone")
+    parser.add_argument("--only", choices=["ends", "splits"], help="a part of it alone")
     parser.add_argument("--folder", type=Path, help="draw figures here")
     return parser.parse_args()
 

@@ -21,6 +21,7 @@ from benchmarks.balance.source import (
     NAMES,
     THREADS,
 )
+from benchmarks.balance.splits import measure_splits
 from benchmarks.balance.tables import table
 from benchmarks.balance.world import World, calibrated_world
 from benchmarks.predict import ranked_world
@@ -61,6 +62,7 @@ def measure_ends(*, quick: bool) -> dict[str, object]:
     _unequal_hours(first)
     speedups = _speedups(first, found["1"][0], found["200"][0])
     _days(first)
+    splits = measure_splits(first)
     churned = [
         churn("default", 0, 5 if quick else ROUNDS, capacity=capacity, hosts=hosts)
         for capacity in (ONE, Capacity())
@@ -70,6 +72,7 @@ def measure_ends(*, quick: bool) -> dict[str, object]:
         "default_over_bound_1": round(max(one.over_bound for one in found["1"]), 4),
         "default_over_bound_200t": round(max(one.over_bound for one in found["200"]), 4),
         **speedups,
+        **splits,
         "network_over_cheapest": round(
             max(one.over_cheapest for each in found.values() for one in each), 4
         ),

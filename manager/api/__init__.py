@@ -17,7 +17,7 @@ from manager.api import (
 from manager.api.access import AdminServices, known_person
 from manager.api.archive import archive, collection
 from manager.api.fleet import agents, fleet_rules, lists
-from manager.api.hosts import hosts, pins, scope
+from manager.api.hosts import hosts, pins, scope, splits
 from manager.api.people import clients, sessions, tokens, users
 from manager.api.planning import plans, probes
 from manager.api.rounds import rounds
@@ -29,7 +29,7 @@ ROUTES = [
     for subject in (
         sessions, overview, managers, users, tokens, agents, archive, clients, hosts, pins, lists,
         rounds, plans, probes, records, logs, exports, collection, releases, alerts, fleet_rules,
-        scope, settings, search,
+        scope, settings, search, splits,
     )
     for route in subject.router.routes
 ]  # fmt: skip

@@ -5,7 +5,8 @@ waits in a ring where all connections are in use or the network is full. Where n
 which is the rule at usual intervals, the end is exact: that of the longest address. Else all
 addresses wait equally long in the ring, and the wait is the one at which connections and bytes
 suffice; it falls while addresses end. Where a turn takes a host to its end (burst 0), the longest
-start first, each on the first connection that is free.
+start first, each on the first connection that is free. A host that rests by itself (a split one, a
+Crawl-delay) rests after each request, whatever the burst.
 Invariant: no end is earlier than that of the longest address, the fair share of a connection, or
 the bytes at the agent's limit.
 Left out: errors, retries, the seconds until the agent has its list, and that all
@@ -25,7 +26,7 @@ import numpy as np
 from manager.balancing.arrays import BoolArray, FloatArray, IntArray
 from manager.balancing.work_duration import Capacity
 
-__all__ = ["AddressLoad", "address_loads", "crawl_ms", "fast_threshold"]
+__all__ = ["AddressLoad", "address_loads", "crawl_ms", "fast_threshold", "turn_rests"]
 
 _FAST_SHARE: Final = 0.8
 """Above this share of the hosts of an agent are the fast ones, once it has measured enough."""
@@ -66,11 +67,12 @@ def address_loads(
     address: (units,) which of the addresses. fast_bytes_per_ms: of `fast_threshold`.
     """
     requests = np.maximum(urls, 1.0)
-    turns = np.ceil(requests / agent.burst) if agent.burst else np.ones(len(urls))
-    rest = _rests(transfer_ms, requests, volume_kb, agent, fast_bytes_per_ms)
-    own = np.maximum(rest, own_rest_ms) if agent.burst else np.zeros(len(urls))
-    if not agent.burst:
-        rest = np.zeros(len(urls))
+    # A host that rests by itself has no bursts.
+    burst = np.where(own_rest_ms > 0, 1.0, float(agent.burst))
+    turns = np.where(burst > 0, np.ceil(requests / np.maximum(burst, 1.0)), 1.0)
+    rest = turn_rests(transfer_ms, requests, volume_kb, agent, fast_bytes_per_ms)
+    rest = np.where(burst > 0, rest, 0.0)
+    own = np.where(burst > 0, np.maximum(rest, own_rest_ms), 0.0)
     # No rest after the last request; before the first, a list that has just come rests.
     of_clock = _sums(address, transfer_ms + turns * rest, count)
     last = np.full(count, np.inf)
@@ -108,7 +110,7 @@ def _speeds(transfer_ms: FloatArray, volume_kb: FloatArray) -> FloatArray:
     return speeds
 
 
-def _rests(
+def turn_rests(
     transfer_ms: FloatArray,
     requests: FloatArray,
     volume_kb: FloatArray,
@@ -130,7 +132,8 @@ def crawl_ms(load: AddressLoad, agent: Capacity) -> float:
     limit_kb_per_ms = agent.bytes_per_s / 1e6 if agent.bytes_per_s else math.inf
     least = float(load.volume_kb.sum()) / limit_kb_per_ms
     if not agent.burst:
-        return max(_longest_first(load.busy_ms, agent.connections), least)
+        longest = float(load.alone_ms.max())  # of a host that rests by itself
+        return max(_longest_first(load.busy_ms, agent.connections), longest, least)
     first = agent.interval_ms
     span = np.maximum(load.alone_ms - first, 1e-6)
     queue = _Queue(

@@ -17,7 +17,7 @@ from manager.console.pages.fleet import (
     restart,
 )
 from manager.console.pages.health import activity, alerts, overview
-from manager.console.pages.hosts import host, host_split, host_tables, hosts, scope
+from manager.console.pages.hosts import host, host_split, host_tables, hosts, scope, splits
 from manager.console.pages.logs import logs, reports
 from manager.console.pages.people import audit_log, sessions, tokens, users
 from manager.console.pages.planning import (
@@ -56,6 +56,7 @@ PAGES: Final[tuple[Page, ...]] = (
     *host.PAGES,
     *host_tables.PAGES,
     *host_split.PAGES,
+    *splits.PAGES,
     *scope.PAGES,
     *rounds.PAGES,
     *round_tables.PAGES,

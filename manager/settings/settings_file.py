@@ -8,6 +8,7 @@ from typing import Final, cast
 from urllib.parse import urlsplit
 
 from manager.settings.groups import Settings
+from manager.settings.groups.policy import SPLITS
 from manager.settings.renamed import RENAMED
 from shared.errors import SettingError
 from shared.messages import LANGUAGES
@@ -63,6 +64,8 @@ def _check_together(settings: Settings) -> None:
             raise SettingError("settings_errors.public_url", value=server.public_url)
     if server.log_format not in {"text", "json"}:
         raise SettingError("settings_errors.log_format", value=server.log_format)
+    if policy.splits not in SPLITS:
+        raise SettingError("settings_errors.splits", value=policy.splits, choices=SPLITS)
     if settings.alerts.webhook_url:
         parts = urlsplit(settings.alerts.webhook_url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:

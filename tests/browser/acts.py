@@ -221,6 +221,8 @@ ACTS: Final = (
 
 NOT_PRESSED: Final[Mapping[str, str]] = {
     "/agent/believe": "its button is there only for an agent whose claims are doubted",
+    "/host/apply-split": "no split pays here; test_splits_page.py presses it",
+    "/host/cancel-split": "no change is ordered here; test_splits_page.py presses it",
     "/rounds/carry-over": "its button is there only while a round crawls, and none does here",
     "/rounds/use-predictions": "its button is there only while a round probes, and none does here",
     "/scrub": "tests/manager/console/pages/test_trash_page.py presses it; it reads all kept files",

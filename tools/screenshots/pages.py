@@ -28,6 +28,7 @@ PAGES: Final[Mapping[str, str]] = {
     "rounds": "/console/rounds",
     "round": "/console/rounds/{round}",
     "balance": "/console/balance",
+    "splits": "/console/balance/splits",
     "plans": "/console/plans",
     "plan": "/console/plans/{plan}",
     "tree": "/console/plans/{plan}/tree",

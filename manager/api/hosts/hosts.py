@@ -1,4 +1,4 @@
-"""Hosts: search, look at one, import a list, exclude and include, split and merge."""
+"""Hosts: search, look at one, import a list, exclude and include."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from manager.api.routes import Limit, Offset, subject_router
 from manager.db.hosts.address_rules import AddressRule
 from manager.operations.hosts import (
     address_decisions,
-    host_merge,
-    host_split,
     host_views,
     hosts,
     name_lookups,
 )
 from manager.operations.hosts.address_decisions import AddressDecision
-from manager.operations.hosts.host_split import Split
 from manager.operations.hosts.host_views import HostDetail, HostFilter, HostPage
 from manager.operations.hosts.hosts import Imported
 from manager.operations.hosts.name_lookups import Resolutions, ResolveAsked
@@ -52,36 +49,11 @@ class ResolveHosts(BaseModel):
     ] = None
 
 
-class SplitHost(BaseModel):
-    """A host that several agents are to crawl at once, each some of its directories."""
-
-    host: Annotated[str, Field(max_length=2083)]
-    pieces: Annotated[
-        int | None, Field(description="agents at once; all that could, if absent")
-    ] = None
-    interval_s: Annotated[
-        float | None, Field(description="seconds between two requests to it, whoever sends them")
-    ] = None
-    dry_run: Annotated[bool, Field(description="only say how it would be cut")] = False
-
-
-class MergeHost(BaseModel):
-    """A split host that one agent is to crawl again."""
-
-    host: Annotated[str, Field(max_length=2083)]
-
-
 class DecideAddress(BaseModel):
     """An address, and how politeness is to count there."""
 
     address: Annotated[str, Field(max_length=80)]
     decision: AddressDecision
-
-
-class Merged(BaseModel):
-    """Number of directories that became parts of their host again."""
-
-    units: int
 
 
 @router.get("")
@@ -177,25 +149,3 @@ def exclude(services: Services, actor: Operator, asked: Exclude) -> None:
 def include(services: Services, actor: Operator, asked: Include) -> None:
     """Include a host again."""
     hosts.include_host(services.db, asked.host, actor, services.now_ms())
-
-
-@router.post("/split")
-def split(services: Services, actor: Operator, asked: SplitHost) -> Split:
-    """Cut a host into directories for several agents, by what its newest crawl held."""
-    return host_split.split_host(
-        services.db,
-        asked.host,
-        actor,
-        services.now_ms(),
-        parts=asked.pieces,
-        interval_s=asked.interval_s,
-        dry_run=asked.dry_run,
-        policy=services.policy,
-    )
-
-
-@router.post("/merge")
-def merge(services: Services, actor: Operator, asked: MergeHost) -> Merged:
-    """Make the directories of a split host one unit again."""
-    units = host_merge.merge_host(services.db, asked.host, actor, services.now_ms())
-    return Merged(units=units)

@@ -21,7 +21,8 @@ UNITS_SHOWN = 6
 @click.option(
     "--interval-s",
     type=float,
-    help="Seconds between two requests to it, whoever sends them; else policy.split_interval_s.",
+    help="Seconds between two requests to it, whoever sends them; as its owner keeps alone, if "
+    "not given.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show how it would be cut.")
 @json_answer

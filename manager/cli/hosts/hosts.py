@@ -13,6 +13,7 @@ from manager.cli.hosts import names
 from manager.cli.hosts.addresses import address, rule_text
 from manager.cli.hosts.host_split import merge, split
 from manager.cli.hosts.pins import COMMANDS
+from manager.cli.hosts.split_proposals import apply_splits, cancel_split, splits
 from manager.cli.manager_client import RefusedError
 from manager.cli.options import Target, json_answer, json_option, pass_target
 
@@ -27,7 +28,10 @@ def hosts() -> None:
     """Hosts to crawl."""
 
 
-for _command in (*COMMANDS, *names.COMMANDS, split, merge, address):
+for _command in (
+    *(*COMMANDS, *names.COMMANDS, split, merge, address),
+    *(splits, apply_splits, cancel_split),
+):
     hosts.add_command(_command)
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "add_hosts",
     "any_in_state",
     "any_unresolved_since",
+    "by_ids",
     "by_key",
     "change_state",
     "count_in_state",
@@ -109,6 +110,11 @@ def add_hosts(tx: Transaction, new: Sequence[NewHost], now_ms: int) -> int:
 def by_key(tx: Transaction, key: str) -> HostRow | None:
     """Return the host with this key."""
     return tx.row(HostRow, sa.select(hosts).where(hosts.c.key == key))
+
+
+def by_ids(tx: Transaction, host_ids: Collection[int]) -> dict[int, HostRow]:
+    """Return some hosts by number."""
+    return {row.id: row for row in tx.rows_among(HostRow, sa.select(hosts), hosts.c.id, host_ids)}
 
 
 def units_of_hosts(

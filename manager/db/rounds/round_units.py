@@ -10,7 +10,15 @@ import sqlalchemy as sa
 from manager.db.hosts.pieces import beside_pieces
 from manager.db.ownership.pins import not_banned
 from manager.db.ownership.rights import may_crawl
-from manager.db.tables import agents, assignments, hosts, unit_rounds, units
+from manager.db.tables import (
+    agents,
+    assignments,
+    host_splits,
+    hosts,
+    rights,
+    unit_rounds,
+    units,
+)
 from manager.db.transaction import Transaction, any_of, chunks
 from shared.frozen import frozen
 from shared.messages import Message
@@ -26,10 +34,11 @@ __all__ = [
     "carry_into",
     "counts_of",
     "drop_waiting",
+    "ended_among",
     "enter",
     "enter_all",
+    "enter_ended",
     "failures_by_agent",
-    "fetched_among",
     "finish_units",
     "finished_by",
     "finishers",
@@ -37,6 +46,7 @@ __all__ = [
     "progress_by_agent",
     "progress_of_agent",
     "set_granted",
+    "under_way",
     "waiting_for",
 ]
 
@@ -94,6 +104,14 @@ def enter(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
     tx.insert_new(unit_rounds, [{"round": number, "state": "waiting", **row} for row in rows])
     cancelled = unit_rounds.c.round == number, unit_rounds.c.state == "cancelled"
     tx.update_each(unit_rounds, ["unit_id"], rows, *cancelled, state="waiting", reason="")
+
+
+def enter_ended(
+    tx: Transaction, number: int, unit_ids: Collection[int], agent_id: int, ended_ms: int
+) -> None:
+    """Enter units into a round that has them behind it, as parts of another unit."""
+    ended = {"round": number, "agent_id": agent_id, "state": "finished", "finished_ms": ended_ms}
+    tx.insert_new(unit_rounds, [{**ended, "unit_id": unit} for unit in unit_ids])
 
 
 def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
@@ -154,8 +172,8 @@ def waiting_for(
 ) -> list[WaitingUnit]:
     """Return units whose owner waits for a right and can get it.
 
-    Units of hosts that the agent never gets are left out, those that no plain agent can have, and
-    those that a round before has not finished.
+    Units of hosts that the agent never gets are left out, those that no plain agent can have, those
+    that a round before has not finished, and those of a host that is to be split or merged first.
     """
     former = unit_rounds.alias("former")
     return tx.rows(
@@ -174,11 +192,21 @@ def waiting_for(
             ),
             may_crawl(agent_id, unit_rounds.c.unit_id),
             not_banned(agent_id, hosts.c.id),
+            ~_to_be_split(),
             sa.not_(beside_pieces()) if is_plain else sa.true(),
         )
         .order_by(unit_rounds.c.unit_id)
         .limit(limit),
     )
+
+
+def _to_be_split() -> sa.ColumnElement[bool]:
+    """Return the condition that a host (over `hosts`) has an order, and no crawl of it runs."""
+    ordered = sa.exists().where(
+        host_splits.c.host_id == hosts.c.id, host_splits.c.ordered.is_not(None)
+    )
+    runs = sa.exists().where(rights.c.group_id == hosts.c.group_id, rights.c.kind == "crawl")
+    return sa.and_(ordered, ~runs)
 
 
 def set_granted(tx: Transaction, number: int, unit_ids: Collection[int]) -> None:
@@ -222,11 +250,21 @@ def cancel_units(
         tx.changed_among(cancelling, unit_rounds.c.unit_id, unit_ids)
 
 
-def fetched_among(tx: Transaction, number: int, unit_ids: Collection[int]) -> bool:
-    """Return whether a round has crawled any of some units, or is crawling it."""
+def under_way(tx: Transaction, number: int, unit_ids: Collection[int]) -> bool:
+    """Return whether a round is crawling any of some units."""
     c = unit_rounds.c
-    fetched = c.round == number, c.state.in_(("granted", *OVER))
-    return any(tx.exists(*fetched, c.unit_id.in_(part)) for part in chunks(unit_ids))
+    granted = c.round == number, c.state == "granted"
+    return any(tx.exists(*granted, c.unit_id.in_(part)) for part in chunks(unit_ids))
+
+
+def ended_among(
+    tx: Transaction, number: int, unit_ids: Collection[int]
+) -> list[tuple[int, int, int]]:
+    """Return (unit, agent, when it ended) of those of some units that a round has crawled."""
+    c = unit_rounds.c
+    ended = sa.select(c.unit_id, c.agent_id, sa.func.coalesce(c.finished_ms, 0))
+    query = ended.where(c.round == number, c.state.in_(OVER))
+    return [(row[0], row[1], row[2]) for row in tx.among(query, c.unit_id, unit_ids)]
 
 
 def any_unfinished(tx: Transaction, number: int) -> bool:

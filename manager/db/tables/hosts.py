@@ -24,6 +24,7 @@ __all__ = [
     "address_seats",
     "crawl_scopes",
     "host_addresses",
+    "host_splits",
     "hosts",
     "start_page_news",
     "start_pages",
@@ -81,6 +82,23 @@ host_addresses: Final = sa.Table(
         server_default="",
     ),
     sa.Index("ix_host_addresses_address", "address", "domain"),
+)
+
+# The last split or merge of a host, and one that was ordered while it was being crawled.
+host_splits: Final = sa.Table(
+    "host_splits",
+    metadata,
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), primary_key=True, autoincrement=False),
+    moment("changed_ms"),  # NULL: neither yet
+    flag("by_setting"),  # by prediction (`policy.splits`), not by a person
+    count("round"),  # the newest one then
+    text("ordered", required=False),  # split, merge; NULL: nothing
+    count("pieces"),  # of the split that is ordered
+    count("interval_ms"),
+    text("ordered_by"),  # a person; "": the setting
+    moment("ordered_ms"),
+    one_of("ordered", "split", "merge"),
+    partial_index("ix_host_splits_ordered", "host_id", where="ordered IS NOT NULL"),
 )
 
 # Addresses that are shared by many sites, or were, or of which a person decided: how politeness

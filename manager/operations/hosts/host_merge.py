@@ -16,6 +16,8 @@ from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.idle_hosts import check_idle, host_and_units
+from manager.operations.hosts.splits.changes import FIGURE, record_change
+from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.messages import Message
 
 __all__ = ["merge_host"]
@@ -23,7 +25,9 @@ __all__ = ["merge_host"]
 MERGED: Final = Message("ownership.merged")
 
 
-def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
+def merge_host(
+    db: Database, key: str, actor: Actor, now_ms: int, policy: Policy = DEFAULT_POLICY
+) -> int:
     """Make the pieces of a host one unit again, of the agent that has `/`; return how many.
 
     Raises NotFoundError, UrlError, ConflictError with the reason why it cannot be merged now.
@@ -34,7 +38,7 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
         below = [unit for unit in units if unit.path != "/"]
         if not below:
             raise ConflictError("hosts.not_split", host=host.key)
-        check_idle(tx, host, units)
+        check_idle(tx, host, units, policy, now_ms)
         ids = [unit.id for unit in below]
         pinned = [pin.unit for pin in pins.pins_in_groups(tx, ids) if pin.unit_id in ids]
         if pinned:
@@ -56,5 +60,7 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
             )
         pieces.merge_units(tx, ids, now_ms)
         host_shares.end(tx, [host.id])
+        record_change(tx, host.id, actor, now_ms)
         note(tx, now_ms, actor, "host.merge", host.key, units=len(ids))
-        return len(ids)
+    db.figures.forget(FIGURE)
+    return len(ids)

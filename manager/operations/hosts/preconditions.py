@@ -15,9 +15,10 @@ from manager.db.ownership import pins
 from manager.db.people import users
 from manager.db.rounds import rounds
 from manager.errors import ConflictError
-from manager.operations.hosts.host_split import takers_of
 from manager.operations.hosts.idle_hosts import check_idle, host_and_units
+from manager.operations.hosts.splits.pieces import takers_of
 from manager.operations.ownership.reassignment import members
+from manager.operations.policy import Policy
 
 __all__ = [
     "ObstacleCode",
@@ -54,25 +55,25 @@ def plan_obstacle(db: Database) -> ObstacleCode:
         return "" if hosts.any_in_state(tx, states) else "no-host"
 
 
-def split_obstacle(db: Database, key: str) -> ConflictError | None:
+def split_obstacle(db: Database, key: str, policy: Policy, now_ms: int) -> ConflictError | None:
     """Return why a host cannot be split among agents now. Raises NotFoundError, UrlError."""
     with db.read() as tx:
         host, units = host_and_units(tx, key)
         try:
-            check_idle(tx, host, units, alone=True)
+            check_idle(tx, host, units, policy, now_ms, alone=True)
             takers_of(tx, host, units[0].id)
         except ConflictError as error:
             return error
     return None
 
 
-def merge_obstacle(db: Database, key: str) -> ConflictError | None:
+def merge_obstacle(db: Database, key: str, policy: Policy, now_ms: int) -> ConflictError | None:
     """Return why the pieces of a host cannot become one now. Raises NotFoundError, UrlError."""
     with db.read() as tx:
         host, units = host_and_units(tx, key)
         below = [unit.id for unit in units if unit.path != "/"]
         try:
-            check_idle(tx, host, units)
+            check_idle(tx, host, units, policy, now_ms)
         except ConflictError as error:
             return error
         pinned = [pin.unit for pin in pins.pins_in_groups(tx, below) if pin.unit_id in below]

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from manager.balancing.agent_load import AgentLoad
 from manager.balancing.arrays import FloatArray, IntArray
 from manager.balancing.predictor import address_loads, crawl_ms, fast_threshold
 from manager.balancing.work_duration import Capacity
@@ -18,7 +19,15 @@ from manager.db.rounds.round_work import WorkTuple
 from manager.db.transaction import chunks
 from shared.frozen import frozen
 
-__all__ = ["WorkLeft", "probe_ms", "units_left", "work_left"]
+__all__ = [
+    "SizedUnits",
+    "WorkLeft",
+    "agent_loads",
+    "probe_ms",
+    "size_units",
+    "units_left",
+    "work_left",
+]
 
 UNITS_AT_ONCE: Final = 5_000
 
@@ -40,35 +49,73 @@ def units_left(rows: Iterable[WorkTuple]) -> FloatArray:
     return np.concatenate(parts, axis=1) if parts else np.empty((0, 0))
 
 
-def work_left(units: FloatArray, capacities: Mapping[int, Capacity]) -> dict[int, WorkLeft]:
-    """Return what each agent has left of some units. capacities: of agents; of others the usual."""
+@frozen
+class SizedUnits:
+    """Units with what their crawl takes, each (units,).
+
+    group: the address. shared_ms: the interval of a split host, 0: it is whole. own_rest_ms:
+    so long its host rests at each owner. transfer_ms: at the owner.
+    """
+
+    agent: IntArray
+    group: IntArray
+    requests: FloatArray
+    volume_kb: FloatArray
+    shared_ms: FloatArray
+    own_rest_ms: FloatArray
+    transfer_ms: FloatArray
+
+
+def size_units(units: FloatArray) -> SizedUnits:
+    """Return what is left of some units (`units_left`), with estimates for what is unknown."""
     if not units.size:
-        return {}
-    agent, group = units[0].astype(np.int64), units[1].astype(np.int64)
+        none, whole = np.empty(0), np.empty(0, dtype=np.intp)
+        return SizedUnits(whole, whole, none, none, none, none, none)
+    agent, group = units[0].astype(np.intp), units[1].astype(np.intp)
     _, _, pages, crawled_kb, shared_ms, speed, probed_bytes, probed_urls, requests = units
     volume_kb = _volumes(crawled_kb, probed_bytes / 1000)
     urls = _urls(pages, probed_urls, volume_kb)
     left = np.maximum(urls - requests, 1.0)
     volume_kb = volume_kb * left / urls
-    own_rest_ms = _own_rests(np.nan_to_num(shared_ms), group, agent)
-    found = {}
+    shared_ms = np.nan_to_num(shared_ms)
+    transfer_ms = np.empty(len(volume_kb))
     for number in np.unique(agent).tolist():
         mine = np.flatnonzero(agent == number)
+        transfer_ms[mine] = _known_speeds(speed[mine], speed) * volume_kb[mine]
+    own_rest_ms = _own_rests(shared_ms, group, agent)
+    return SizedUnits(agent, group, left, volume_kb, shared_ms, own_rest_ms, transfer_ms)
+
+
+def agent_loads(sized: SizedUnits, capacities: Mapping[int, Capacity]) -> dict[int, AgentLoad]:
+    """Return the load of each owner of some units. capacities: of agents; of others the usual."""
+    found = {}
+    for number in np.unique(sized.agent).tolist():
+        mine = np.flatnonzero(sized.agent == number)
         capacity = capacities.get(number, Capacity())
-        transfer_ms = _known_speeds(speed[mine], speed) * volume_kb[mine]
-        _, address = np.unique(group[mine], return_inverse=True)
+        groups, address = np.unique(sized.group[mine], return_inverse=True)
+        transfer_ms, volume_kb = sized.transfer_ms[mine], sized.volume_kb[mine]
+        fast = fast_threshold(transfer_ms, volume_kb, capacity)
         load = address_loads(
             transfer_ms,
-            left[mine],
-            volume_kb[mine],
-            own_rest_ms[mine],
+            sized.requests[mine],
+            volume_kb,
+            sized.own_rest_ms[mine],
             address.astype(np.intp),
-            int(address.max()) + 1,
+            len(groups),
             capacity,
-            fast_threshold(transfer_ms, volume_kb[mine], capacity),
+            fast,
         )
-        found[number] = WorkLeft(len(mine), crawl_ms(load, capacity))
+        found[number] = AgentLoad(capacity, fast, groups, load)
     return found
+
+
+def work_left(units: FloatArray, capacities: Mapping[int, Capacity]) -> dict[int, WorkLeft]:
+    """Return what each agent has left of some units. capacities: of agents; of others the usual."""
+    sized = size_units(units)
+    return {
+        number: WorkLeft(int((sized.agent == number).sum()), load.work_ms)
+        for number, load in agent_loads(sized, capacities).items()
+    }
 
 
 def probe_ms(capacity: Capacity, pages: int) -> float:

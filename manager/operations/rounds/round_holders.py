@@ -12,8 +12,8 @@ from manager.db.ownership import pins
 from manager.db.rounds import round_holders, round_units, rounds
 from manager.db.rounds.round_holders import HolderRow
 from manager.errors import NotFoundError
+from manager.operations.ownership.log_arrival import has_reported, heard_since
 from manager.operations.policy import Policy
-from manager.operations.rounds.round_progress import has_reported
 from shared.frozen import frozen
 
 __all__ = ["HOLDERS_MOST", "HolderReason", "RoundHolder", "RoundHolders", "holders_of"]
@@ -119,7 +119,7 @@ def _logs_awaited(
 ) -> Iterator[RoundHolder]:
     names = agents.names(tx)
     for agent, last_ms in round_units.finishers(tx, number).items():
-        if not has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0):
+        if not has_reported(tx, agent, heard_since(last_ms, grace_ms, now_ms)):
             name = names.get(agent, "")
             yield RoundHolder(HolderReason.LOG_AWAITED, "", name, last_ms, None, "")
 

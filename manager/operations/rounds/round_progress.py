@@ -18,9 +18,11 @@ from manager.db.rounds.rounds import RoundRow
 from manager.errors import StalePlanError
 from manager.operations.actor import CLOCK, note
 from manager.operations.hosts.host_shares import spread_distances
+from manager.operations.hosts.splits.application import apply_by_setting
 from manager.operations.measurement.agent_verdicts import watch_agents
 from manager.operations.measurement.distance_model import IsTrained, is_trained_here
 from manager.operations.measurement.distances import counted_totals
+from manager.operations.ownership.log_arrival import has_reported, heard_since
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
 from manager.operations.planning.plan_application import apply_moves
@@ -31,7 +33,7 @@ from manager.operations.rounds.prediction_checks import verify_predictions
 from manager.operations.rounds.round_forecast import end_error
 from shared.messages import Message
 
-__all__ = ["begin_crawl", "finish_round", "has_reported"]
+__all__ = ["begin_crawl", "finish_round"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -62,6 +64,7 @@ def begin_crawl(
     if not is_trained(db, now()):
         return False
     spread_distances(db)
+    apply_by_setting(db, now(), policy)
 
     def plan_of(loaded: Loaded) -> Plan:
         return _plan_of(current, loaded, policy, planner)
@@ -179,8 +182,7 @@ def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) ->
         if hosts.any_unresolved_since(tx, now_ms - grace_ms):
             return False
     return all(
-        # A finish in the future was written by a clock that has been set back since.
-        has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0)
+        has_reported(tx, agent, heard_since(last_ms, grace_ms, now_ms))
         for agent, last_ms in round_units.finishers(tx, current.number).items()
     )
 
@@ -189,14 +191,3 @@ def _takes_new_hosts(tx: Transaction, current: RoundRow) -> bool:
     """Return whether hosts that are found now take part in a round: in the newest one they do."""
     newest = rounds.open_round(tx)
     return newest is not None and newest.number == current.number
-
-
-def has_reported(tx: Transaction, agent_id: int, by_ms: int) -> bool:
-    """Return whether no log of an agent is to be waited for: it said so, or is gone, or is plain.
-
-    by_ms: a while after it finished its last unit, when the log of that is surely in its outbox.
-    """
-    row = agents.by_id(tx, agent_id)
-    if row is None or not row.takes_part or row.is_plain:
-        return True
-    return not row.reports_waiting and (row.last_contact_ms or 0) >= by_ms

@@ -23,6 +23,7 @@ from manager.operations.hosts.address_rules import update_shared_addresses
 from manager.operations.hosts.crawl_scope import apply_scope
 from manager.operations.hosts.host_shares import end_backoffs, share_out
 from manager.operations.hosts.new_hosts import order_probes, place_probed
+from manager.operations.hosts.splits.orders import carry_out_orders
 from manager.operations.hosts.start_page_delivery import deliver_start_pages
 from manager.operations.measurement.agent_verdicts import watch_agents
 from manager.operations.measurement.distance_model import is_trained_here
@@ -61,6 +62,7 @@ class TickOutcome:
     crawl_began: bool
     rounds_estimated: int
     backoffs_over: int
+    hosts_split: int
     hosts_shared_out: int
     shared_addresses_changed: int
     start_pages_sent: int
@@ -103,6 +105,7 @@ def tick(
         crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
         rounds_estimated=0 if planner is None else estimate_rounds(db, now_ms, policy),
         backoffs_over=end_backoffs(db, now_ms),
+        hosts_split=carry_out_orders(db, now_ms, policy),
         hosts_shared_out=share_out(db, now_ms),
         shared_addresses_changed=update_shared_addresses(db, now_ms, policy),
         start_pages_sent=deliver_start_pages(db, now_ms, policy),

@@ -8,9 +8,10 @@ from __future__ import annotations
 from shared.frozen import frozen
 from shared.settings import Range, setting
 
-__all__ = ["PolicySettings"]
+__all__ = ["SPLITS", "PolicySettings"]
 
 HOUR_S, DAY_S = 3600, 86400
+SPLITS = ("off", "propose", "apply")
 
 
 @frozen
@@ -218,10 +219,22 @@ class PolicySettings:
         "how long a preview of a plan also tries the methods that were not chosen; a person waits",
     )
     split_interval_s: float = setting(
-        20.0,
+        0.0,
         Range("s", 0, DAY_S),
-        "pause between two requests to a split host, whoever sends them; as an agent keeps it "
-        "alone",
+        "pause between two requests to a split host, whoever sends them; 0: what its owner keeps "
+        "alone, so that a split never raises the rate at a host; less only where hosts allow it",
+    )
+    splits: str = setting(
+        "propose",
+        "text",
+        "whether hosts are split and merged by prediction: `off`, `propose` (a person applies "
+        "them), or `apply` (with the next round; a split that a person made stays)",
+    )
+    slow_host_s: float = setting(
+        DAY_S,
+        Range("s", 60, 3650 * DAY_S),
+        "a host that takes longer is listed as slow, with what would help; where the round has a "
+        "deadline, that counts; as the original paper means to crawl all in a day",
     )
     shared_address_domains: int = setting(
         20,

@@ -70,6 +70,7 @@ def test_another_file_may_be_named(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("[limits]\nlog_byte = 1\n", ["limits.log_byte", "did you mean limits.log_bytes?"]),
+        ('[policy]\nsplits = "yes"\n', ["policy.splits", "yes", "propose", "apply"]),
         ("[limit]\nlog_bytes = 1\n", ["limit: unknown group", "did you mean limits?"]),
         ("listen_port = 1\n", ["listen_port", "outside a group"]),
         ("[server]\nlisten_port = 70000\n", ["server.listen_port = 70000", "<= 65535", "8000"]),

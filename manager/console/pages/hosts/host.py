@@ -29,6 +29,7 @@ from manager.console.pages.hosts.host_tables import (
 )
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link
+from manager.db.figure_cache import StillCountingError
 from manager.db.hosts.hosts import HostRow
 from manager.operations.archive.archive_figures import segments_with_host
 from manager.operations.fleet.agents import named_agents
@@ -38,6 +39,7 @@ from manager.operations.hosts.host_views import DIRECTORIES_MOST, HostDetail, ho
 from manager.operations.hosts.hosts import exclude_host, include_host
 from manager.operations.hosts.name_lookups import look_up_again
 from manager.operations.hosts.preconditions import merge_obstacle, split_obstacle
+from manager.operations.hosts.splits.proposals import SplitReport, split_report
 from manager.operations.ownership.pins import pin_unit, unpin_units
 from manager.operations.ownership.unit_moves import move_unit
 from manager.operations.rounds.rounds import current_round
@@ -63,6 +65,7 @@ def show(visit: Visit) -> Response:
     ]
     is_split = len(units_now) > 1
     unsplit = () if is_split else ("path",)
+    report = _split_report(visit)
     return visit.page(
         "host.html",
         detail=detail,
@@ -94,11 +97,27 @@ def show(visit: Visit) -> Response:
         fleet=fleet,
         unable=_unable(detail.host, fleet),
         unsplit=_unsplit(visit, detail.host, is_split=is_split),
+        proposal=next((one for one in report.proposals if one.host == detail.host.key), None)
+        if report is not None
+        else None,
+        slow=next((one for one in report.slow if one.host == detail.host.key), None)
+        if report is not None
+        else None,
         takers=_nearest_first(fleet, detail, set(owners.values())),
         others=[key for key in detail.group if key != detail.host.key],
         name_of=lambda number: agent_name(detail, number),
         in_logs=split_host(detail.host.key)[1],
     )
+
+
+def _split_report(visit: Visit) -> SplitReport | None:
+    """Return what prediction proposes; None: it is being counted, or the visitor cannot act."""
+    if not visit.may("operator"):
+        return None
+    try:
+        return split_report(visit.db, visit.policy, visit.now_ms)
+    except StillCountingError:
+        return None
 
 
 def _unable(host: HostRow, fleet: Sequence[str]) -> Unable | None:
@@ -112,7 +131,9 @@ def _unsplit(visit: Visit, host: HostRow, *, is_split: bool) -> Unable | None:
     """Return why the host cannot be split, or its pieces merged, now."""
     if not visit.may("operator"):
         return None
-    refused = (merge_obstacle if is_split else split_obstacle)(visit.db, host.key)
+    refused = (merge_obstacle if is_split else split_obstacle)(
+        visit.db, host.key, visit.policy, visit.now_ms
+    )
     return None if refused is None else Unable(sentence_of(refused.message))
 
 

@@ -12,8 +12,9 @@ from manager.console.language import _, ngettext
 from manager.console.requests.page import Page
 from manager.console.requests.visit import Visit, link, number
 from manager.operations.hosts.host_merge import merge_host
-from manager.operations.hosts.host_split import Piece, Split, split_host
+from manager.operations.hosts.host_split import Split, split_host
 from manager.operations.hosts.host_views import HostDetail, host_detail
+from manager.operations.hosts.splits.pieces import Piece
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]
@@ -75,7 +76,7 @@ def merge(visit: Visit) -> Response:
             fields={"host": host},
             danger=False,
         )
-    merge_host(visit.db, key, visit.actor, visit.now_ms)
+    merge_host(visit.db, key, visit.actor, visit.now_ms, visit.policy)
     return visit.go(link("host", host=key), done=_("%(host)s is one unit again.", host=key))
 
 

@@ -45,6 +45,7 @@ ADDRESSES = [
     "/console/rounds/3?q=kyoto&sort=-units",
     "/console/balance",
     "/console/balance?edges=moved",
+    "/console/balance/splits",
     "/console/plans/1/tree",
     "/console/plans/3/tree?edges=all&sort=-give&agent=kyoto.example.ac.jp",
     "/console/probes",

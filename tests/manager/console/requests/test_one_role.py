@@ -37,6 +37,8 @@ CALLS = {
     "/host/lift-ban": "/hosts/lift-ban",
     "/host/split": "/hosts/split",
     "/host/merge": "/hosts/merge",
+    "/host/apply-split": "/hosts/splits/apply",
+    "/host/cancel-split": "/hosts/splits/cancel",
     "/withdrawn": "/hosts/exclude",
     "/agent/command": f"{AGENT}/command",
     "/restart": f"{AGENT}/command",

@@ -20,13 +20,16 @@ from hypothesis import strategies as st
 from manager.db.engine import Database
 from manager.db.hosts import directories
 from manager.db.hosts.directories import DirectoryRow
+from manager.db.hosts.host_splits import SplitAction
 from manager.db.rounds import tick_clock
 from manager.db.tables import host_sums, units
 from manager.errors import ConflictError
+from manager.operations.actor import CLOCK
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_merge import merge_host
 from manager.operations.hosts.host_split import split_host
 from manager.operations.hosts.host_views import host_detail
+from manager.operations.hosts.splits.orders import order_change
 from manager.operations.logs.log_entry import known_report
 from manager.operations.ownership.unit_moves import move_unit
 from manager.operations.rounds.predicted_plan import use_predictions
@@ -53,7 +56,10 @@ KBYTES = 100
 """Of each crawl and each piece."""
 
 USUAL = ("start", "carry", "tick", "call", "lost", "list", "fetch", "report", "unheard", "move")
-RARE = ("reboot", "split", "merge", "cancel", "predict", "keep", "restore", "new disk", "finish")
+RARE = (
+    *("reboot", "split", "merge", "order", "cancel", "predict", "keep", "restore", "new disk"),
+    "finish",
+)
 STEPS = st.lists(
     st.tuples(st.sampled_from((*USUAL, *USUAL, *RARE)), st.integers(0, 11)), max_size=50
 )
@@ -86,6 +92,10 @@ class Story:
                 self.split()
             elif what == "merge":
                 merge_host(world.db, BIG, ADMIN, world.now_ms)
+            elif what == "order":
+                action: SplitAction = "merge" if number % 2 else "split"
+                actor = CLOCK if number % 3 else ADMIN
+                order_change(world.db, BIG, action, actor, world.now_ms, 0, 5.0)
             else:
                 self.act(what, name, number)
         except ConflictError:

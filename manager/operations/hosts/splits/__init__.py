@@ -1,0 +1,3 @@
+"""Splits of hosts among agents: pieces by directories, proposals, and their application."""
+
+from __future__ import annotations
