@@ -43,12 +43,12 @@ def measure_ends(*, quick: bool) -> dict[str, object]:
     print("\n## End of the crawl, planned by the probes of the same run")
     for label, world in worlds.items():
         for count, capacity in (("1", ONE), ("200", MANY)):
-            known = probed(world, 0)
-            reached = ends_of(world, known, (capacity,) * len(NAMES), 0)
+            agents = (capacity,) * len(NAMES)
+            reached = ends_of(world, probed(world, agents, 0), agents, 0)
             found[count].append(reached[-1])
             _print(f"{label}, {count} threads", reached)
     first = calibrated_world(0, hosts)
-    noisy = probed(first, 0, noise=0.3)
+    noisy = probed(first, (ONE,) * 17, 0, noise=0.3)
     _print("source 0, 1 thread, probes with 30% of noise", ends_of(first, noisy, (ONE,) * 17, 0))
     exact = {}
     for count, capacity in (("1", ONE), ("200", MANY)):
@@ -121,7 +121,8 @@ def _unequal_hours(world: World) -> None:
     for count, capacity in (("1 thread", ONE), ("200 threads", MANY)):
         agents = tuple(replace(capacity, hours=Windows(UTC, each, each)) for each in HOURS)
         _print(
-            f"three agents of unequal hours, {count}", ends_of(three, probed(three, 0), agents, 0)
+            f"three agents of unequal hours, {count}",
+            ends_of(three, probed(three, agents, 0), agents, 0),
         )
 
 

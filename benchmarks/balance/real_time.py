@@ -1,9 +1,10 @@
 """End of the whole crawl by method, one thread and 200, planned by what probes of the run found.
 
-All agents probe the largest hosts, a few agents each other host. Unmeasured distances are
-predicted, as the manager does. The true distances then say when the crawl ends, over the bound of
-the true world, and what it costs the network, over the least that any plan with that end costs
-(the dual of the linear program). Transfer only, as in the source: waiting is left out.
+Some agents probe each host; the pairs whose probe is worth its pages follow in steps, chosen by the
+manager's own code and defaults. Other distances are predicted, and a prediction bars a move, as in
+the manager. The true distances then say when the crawl ends, over the bound of the true world, and
+what it costs the network, over the least that any plan with that end costs (the dual of the linear
+program). Transfer only, as in the source: waiting is left out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 
 from benchmarks.balance.source import NAMES, THREADS
 from benchmarks.balance.world import HOUR_MS, Floats, World
-from manager.balancing.arrays import NO_OWNER, IntArray
+from manager.assignment.probe_value import ValueRules
+from manager.balancing.arrays import NO_OWNER, BoolArray, IntArray
 from manager.balancing.balancers import Options, make_plan
 from manager.balancing.cost import cost_matrix
 from manager.balancing.crawl_work import Work
@@ -25,16 +27,16 @@ from manager.balancing.problem import Problem, collapse
 from manager.balancing.work_duration import Capacity
 from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
 from manager.distance.nearest_agents import nearest_pairs
-from manager.distance.prediction import Probes, fit
+from manager.distance.prediction import Model, Probes, fit
+from manager.operations.measurement.distance_model import LoadedModel
+from manager.operations.planning.balancing_problem import Loaded
+from manager.operations.planning.probe_values import valuable_pairs
+from manager.operations.policy import DEFAULT_POLICY
+from manager.operations.rounds.more_probes import AGENTS_A_STEP
 
 __all__ = ["METHODS", "Knowledge", "Reached", "ends_of", "probed"]
 
 METHODS: Final = ("nearest", "random", "tree", "default")
-BY_ALL: Final = 0.05
-"""Share of the hosts, the largest, that every agent probes: they hold two thirds of the bytes."""
-BY_SOME: Final = 2
-"""Agents that probe each other host."""
-PROBE_PAGES: Final = 50
 
 
 @dataclass(frozen=True)
@@ -42,32 +44,59 @@ class Knowledge:
     """distance: (agents, hosts) measured or predicted. probed: (agents, hosts) was measured."""
 
     distance: Floats
-    probed: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+    probed: BoolArray
 
     def requests_per_page(self, world: World, owner: IntArray) -> float:
         """Return requests a page of a round; a probe of the later owner counts as its pages."""
-        pages = np.minimum(world.urls, PROBE_PAGES)
+        pages = np.minimum(world.urls, DEFAULT_POLICY.probe_pages)
         wasted = self.probed.sum(axis=0) - self.probed[owner, np.arange(len(owner))]
         return float(1 + (pages * wasted).sum() / world.urls.sum())
 
 
-def probed(world: World, seed: int, noise: float = 0.0) -> Knowledge:
+def probed(
+    world: World, capacities: tuple[Capacity, ...], seed: int, noise: float = 0.0
+) -> Knowledge:
     """Return what the probes of one run say. noise: of a probe, in natural logarithms."""
     rng = np.random.default_rng(500 + seed)
     agents, hosts = world.distance.shape
+    policy = DEFAULT_POLICY
+    found = world.distance * np.exp(noise * rng.standard_normal((agents, hosts)))
     measured = np.zeros((agents, hosts), dtype=np.bool_)
-    order = np.argsort(-world.volume_kb)
-    measured[:, order[: round(BY_ALL * hosts)]] = True
-    chosen = np.argsort(rng.random((agents, hosts)), axis=0)[:BY_SOME]
-    np.put_along_axis(measured, chosen, True, axis=0)
+    first = np.argsort(rng.random((agents, hosts)), axis=0)[: policy.probes_per_host]
+    np.put_along_axis(measured, first, True, axis=0)
+    rules = ValueRules(policy.probe_gain, AGENTS_A_STEP)
+    distance, model = _predicted(found, measured)
+    for _ in range(policy.probe_steps):
+        problem = _problem(world, distance, capacities)
+        assert problem.work is not None
+        loaded = Loaded(
+            problem,
+            tuple(range(agents)),
+            np.arange(hosts),
+            spanning_tree(network_distance(distance)),
+            ~measured,
+            problem.work,
+        )
+        known = np.ones(agents, dtype=np.bool_)
+        pairs = valuable_pairs(loaded, LoadedModel(model, known), rules, policy.probe_pages, known)
+        if not pairs:
+            break
+        for host, agent in pairs:
+            measured[agent, host] = True
+        distance, model = _predicted(found, measured)
+    return Knowledge(distance, measured)
+
+
+def _predicted(found: Floats, measured: BoolArray) -> tuple[Floats, Model]:
+    """Return all distances, predicted where they were not measured, and the model."""
+    agents, hosts = found.shape
     agent, host = np.nonzero(measured)
-    seen = world.distance[agent, host] * np.exp(noise * rng.standard_normal(len(agent)))
-    probes = Probes(agent, host, seen)
+    probes = Probes(agent, host, found[agent, host])
     model = fit(probes, agents, hosts)
     assert model is not None
     distance = np.asarray(model.predict(model.places(probes, hosts)), dtype=np.float64)
-    distance[agent, host] = seen
-    return Knowledge(distance, measured)
+    distance[agent, host] = found[agent, host]
+    return distance, model
 
 
 @dataclass(frozen=True)
@@ -86,7 +115,8 @@ def ends_of(
 ) -> list[Reached]:
     """Return what each method reaches from a first placement (`tree`: from the random deal)."""
     truth = _problem(world, world.distance, capacities)
-    seen = _problem(world, known.distance, capacities)
+    barred = ~known.probed & known.probed.any(axis=0)
+    seen = replace(_problem(world, known.distance, capacities), unreachable=barred)
     atoms = collapse(truth)
     assert truth.work is not None
     times = truth.work.time_costs(truth.costs, truth.before, atoms.of_unit, atoms.costs)
@@ -95,7 +125,7 @@ def ends_of(
     found = []
     for method in METHODS:
         if method == "nearest":
-            owner = known.distance.argmin(axis=0).astype(np.intp)
+            owner = np.where(barred, np.inf, known.distance).argmin(axis=0).astype(np.intp)
         elif method == "random":
             owner = dealt
         else:

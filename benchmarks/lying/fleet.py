@@ -31,6 +31,7 @@ from manager.intake.logs.log_intake import LogIntake
 from manager.operations.fleet.agents import agent_detail, list_agents
 from manager.operations.fleet.contact import unsubscribe
 from manager.operations.people.audit_log import audit_page
+from manager.operations.policy import DEFAULT_POLICY
 from manager.operations.rounds.rounds import current_round, make_plan, start_round
 from manager.settings import read_settings
 from manager.store import Layout, Rejected, Spool
@@ -50,7 +51,11 @@ NOISE: Final = 0.3
 PLANNED_BY: Final = "prices"
 
 FLEET_POLICY: Final = replace(
-    POLICY, probe_pages=PROBE_PAGES, parallel_probes=1000, tick_batch_rows=5000
+    POLICY,
+    probe_pages=PROBE_PAGES,
+    parallel_probes=1000,
+    tick_batch_rows=5000,
+    max_full_probe_pairs=DEFAULT_POLICY.max_full_probe_pairs,
 )
 
 

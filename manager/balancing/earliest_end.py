@@ -1,7 +1,7 @@
 """Plans in which the whole crawl ends soonest, then cost the network least, then move least.
 
     1. a bound: no plan ends earlier (`end_bound`)
-    2. owners that cost the network least among those that end within 2% of the best
+    2. owners that cost the network least among those that end within 1% of the best
     3. of those within 10% of that network cost the one with the fewest moves
 
 In step 2 each agent has room for as much work as its hours have until the end (`network_cost`).
@@ -25,14 +25,16 @@ from manager.balancing.low_churn import Churn, settle
 from manager.balancing.network_cost import cheapest_within, room_shares, shares_in_time
 from manager.balancing.problem import Atoms
 
-__all__ = ["Ended", "MoveRules", "end_bound", "end_soonest"]
+__all__ = ["Ended", "MoveRules", "end_bound", "end_soonest", "work_prices"]
 
-END_SHARE: Final = 1.02
+END_SHARE: Final = 1.01
 """Ends that count as equal."""
 NETWORK_SHARE: Final = 1.10
 """Network costs that count as equal."""
-_STRETCHES: Final = (END_SHARE, 1.01, 1.0, 1.05, 1.1, 1.25, 1.5)
-"""Times the bound, until a plan ends within 2% of it by the predictor."""
+_STRETCHES: Final = (END_SHARE, 1.005, 1.0, 1.02, 1.05, 1.1, 1.25, 1.5)
+"""Times the bound, until a plan ends within 1% of it by the predictor."""
+_NEARLY: Final = 1.005
+"""Ends that count as equal where none is within 1% of the bound."""
 _CLOSE: Final = 1e-3
 _BISECTIONS: Final = 8
 _FAR_MS: Final = 36_500 * 86_400_000.0
@@ -90,6 +92,22 @@ def end_bound(times: TimeCosts) -> float:
         else:
             end, over = middle, over_there
     return low
+
+
+def work_prices(times: TimeCosts) -> FloatArray:
+    """Return (agents,) the price of a ms of each agent's transfer, by what it does to the end.
+
+    1 for all where their hours suffice: the longest atom decides then when the crawl ends.
+    """
+    agents = len(times.load_ms)
+    room = np.maximum(times.room_ms(times.longest_ms()), _FEW)
+    if not times.load_ms.shape[1] or not np.isfinite(times.load_ms).any(axis=0).all():
+        return np.ones(agents)
+    bound = lower_bound(times.load_ms / room[:, None])
+    if bound.makespan_ms <= 1:
+        return np.ones(agents)
+    prices = bound.prices / (room * times.connections)
+    return np.asarray(prices / prices.mean())
 
 
 def _overload(times: TimeCosts, end_ms: float) -> float:
@@ -150,7 +168,7 @@ def _best(
 ) -> tuple[IntArray, float, float, float]:
     """Return owners, their end, the end that limited them, and the least network cost with it.
 
-    The cheapest of those that end within 2% of the best.
+    The cheapest of those that end within 1% of the best.
     """
     found: list[tuple[float, float, IntArray, float, float]] = []
     for stretch in _STRETCHES:
@@ -161,7 +179,8 @@ def _best(
         if end <= END_SHARE * bound_ms * (1 + 1e-6):
             break
     earliest = min(end for end, *_ in found)
-    equal = [one for one in found if one[0] <= END_SHARE * earliest]
+    late = max(END_SHARE * bound_ms, _NEARLY * earliest)
+    equal = [one for one in found if one[0] <= late]
     end, _, owner, limit, least = min(equal, key=lambda one: one[1])
     return owner, end, max(limit, end), least
 

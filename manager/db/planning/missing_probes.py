@@ -20,6 +20,7 @@ __all__ = [
     "fresh_counts",
     "fresh_pairs",
     "order_everywhere",
+    "ordered_of_units",
     "ordered_since",
     "settled_units",
 ]
@@ -128,6 +129,12 @@ def ordered_since(tx: Transaction, agent_ids: Collection[int], since_ms: int) ->
     for which in (waiting, sa.and_(given, ~waiting)):
         found.update(tx.counts(c.agent_id, which, c.agent_id.in_(agent_ids)))
     return found
+
+
+def ordered_of_units(tx: Transaction, since_ms: int) -> dict[int, int]:
+    """Return to how many agents each unit was ordered since a moment."""
+    c = probe_orders.c
+    return tx.counts(c.unit_id, c.ordered_ms >= since_ms)
 
 
 def settled_units(tx: Transaction, limit: int) -> list[tuple[int, int]]:

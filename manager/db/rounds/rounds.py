@@ -56,6 +56,7 @@ class RoundRow:
     eta_ms: int | None = None
     eta_made_ms: int | None = None
     eta_error: float | None = None
+    probe_steps: int = 0
 
 
 _COLUMNS = [rounds.c[name] for name in RoundRow.__dataclass_fields__]

@@ -32,7 +32,9 @@ rounds: Final = sa.Table(
     count("seed"),
     text("started_by"),
     moment("started_ms", required=True),
-    moment("verified_ms"),  # what the plan would have moved on a prediction was ordered then
+    # Steps in which more probes were ordered than at its start; when no other was worth its pages.
+    count("probe_steps"),
+    moment("verified_ms"),
     moment("crawling_ms"),
     moment("finished_ms"),
     message("reason"),

@@ -2,9 +2,8 @@
 
 Invariants: `predicted` marks every number that no agent measured; the tree is made from measured
 distances only. An agent's claims count within bounds (`manager.distance.distance_bounds`).
-A prediction bars a move: where an agent measured a unit, it goes to one that did, or stays; the
-units that a plan would move on a prediction are probed first
-(`manager.operations.rounds.prediction_checks`).
+A prediction bars a move: where an agent measured a unit, it goes to one that did, or stays; pairs
+that could change a plan are probed first (`manager.operations.rounds.more_probes`).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from manager.operations.planning.plan_application import apply_moves
 from manager.operations.planning.planners import Solver
 from manager.operations.planning.plans import plan_options, rows_of_plan
 from manager.operations.policy import Policy
-from manager.operations.rounds.prediction_checks import verify_predictions
+from manager.operations.rounds.more_probes import order_more_probes
 from manager.operations.rounds.round_forecast import end_error
 from shared.messages import Message
 
@@ -66,10 +66,7 @@ def begin_crawl(
     spread_distances(db)
     apply_by_setting(db, now(), policy)
 
-    def plan_of(loaded: Loaded) -> Plan:
-        return _plan_of(current, loaded, policy, planner)
-
-    if verify_predictions(db, current, now, policy, plan_of):
+    if order_more_probes(db, current, now, policy):
         return False
     made_ms = now()
     with db.read() as tx:

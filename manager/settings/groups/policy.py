@@ -92,16 +92,28 @@ class PolicySettings:
         "how long the log of a finished unit may take to come before it counts as lost",
     )
     max_full_probe_pairs: int = setting(
-        2_000_000,
+        0,
         Range("pairs", 0, 10**12),
-        "up to so many pairs of host and agent, every agent probes every host; above, a host is "
-        "probed by some agents only",
+        "up to so many pairs of host and agent, every agent probes every host, as in the original "
+        "paper; above, probes are ordered by what they are worth",
     )
     probes_per_host: int = setting(
-        5,
+        3,
         Range("agents", 1, 10000),
-        "how many agents probe a host where not all of them do; its finder, its owner, neighbours "
+        "how many agents probe a host at the start of a round; its finder, its owner, neighbours "
         "of these, the rest by its number",
+    )
+    probe_steps: int = setting(
+        4,
+        Range("steps", 0, 1000),
+        "how many times a round orders more probes, after what the first have shown; 4 agents of "
+        "a host at most each time",
+    )
+    probe_gain: float = setting(
+        0.03,
+        Range("share", 0, 10**6),
+        "least work that a further probe is expected to save, as a share of the work of its pages; "
+        "a greater share orders fewer probes, and crawls end later",
     )
     control_hosts_per_agent: int = setting(
         3,

@@ -26,7 +26,7 @@ def test_a_round_runs_from_probe_to_makespan(database: Database, method: str) ->
     world = World(database)
     world.join("a", "b", "c")
     world.hosts(*(f"h{number}.jp" for number in range(12)))
-    assert start_round(database, method, ADMIN, world.now_ms) == 1
+    assert start_round(database, method, ADMIN, world.now_ms, policy=world.policy) == 1
     world.run()
     assert current_round(database) is None
     detail = round_detail(database, 1)
