@@ -2,9 +2,9 @@
 
 A unit costs an agent work: bytes times distance, at the price of the agent's time. Where an agent
 did not measure the unit, its distance is predicted with an error, so its cost is lognormal. A probe
-saves what the unit would cost less there than at the best agent that measured it; a mean over the
-error says what to expect. Far agents and small units are not worth a probe, however uncertain they
-are.
+saves the difference to the cost at the best agent that measured the unit, if it is positive; what
+is expected is the mean over the error. A far agent or a small unit is not worth a probe, however
+uncertain its distance is.
 Invariant: a pair that is measured, or may not be, is never chosen.
 """
 
@@ -43,9 +43,9 @@ class ValueRules:
 
 
 def expected_savings(cost: Matrix, error: Matrix, best: FloatArray) -> FloatArray:
-    """Return (agents, units) the mean of what each unit costs less than `best`, if it is less.
+    """Return (agents, units) the mean of max(0, best - cost): what a probe is expected to save.
 
-    cost: (agents, units) the middle of what it may cost. error: (agents, units) of its logarithm,
+    cost: (agents, units) the median of the cost. error: (agents, units) of its logarithm,
     one standard deviation. best: (units,) lowest known cost, inf: none is known.
     """
     spread = np.maximum(error.astype(np.float64), _SURE)

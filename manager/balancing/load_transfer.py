@@ -2,7 +2,7 @@
 
 Each step moves one atom from the agent with the greatest cost to one that ends below that, the
 atom that costs its taker least for what it spares the giver. Where no agent has room for one, the
-taker passes an atom of its own on to a third. Invariant: the makespan never rises.
+taker gives another atom to a third. Invariant: the makespan never rises.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["ease_busiest"]
 _SMALLEST_GAIN: Final = 1e-9
 """A fraction of the load: less is rounding, and could go back and forth for ever."""
 _LEAST_OF_EXCESS: Final = 0.1
-"""Of what the busiest agent has over the mean: an atom that is moved first."""
+"""Share of the load above the mean: atoms at least as large are moved first."""
 _FIRST_TRIED: Final = 64
 """Pairs of an atom and its taker, where the taker must pass one on."""
 

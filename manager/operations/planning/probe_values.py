@@ -1,4 +1,4 @@
-"""Which probes could change a plan: the pairs of unit and agent whose distance is only predicted.
+"""Probes that could change a plan: the pairs of unit and agent whose distance is only predicted.
 
 The work of a unit at an agent counts at the price of the agent's time (`balancing.earliest_end`):
 where the hours of all suffice it costs the network alone. The model says how far a prediction may
