@@ -85,7 +85,7 @@ def addresses(filled: Filled) -> list[str]:
         f"hosts?sort=-owner&page={last}", "add-hosts",
         f"host?host={host}", f"host?host={control}",
         "rounds", f"rounds/{ROUNDS}", f"rounds/{ROUNDS}?q=a00&sort=-units", "plans",
-        f"plans/{ROUNDS}", "balance",
+        f"plans/{ROUNDS}", "balance", "balance/splits",
         f"plans/{ROUNDS}/tree", "probes", "probes/matrix", "probes/distances",
         f"probes/distances?agent={agent}&sort=-distance", f"probes/distances?page={far}", "reports",
         f"reports?agent={agent}",
