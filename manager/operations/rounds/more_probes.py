@@ -9,12 +9,15 @@ measured them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
 
 from manager.assignment.probe_value import ValueRules
+from manager.balancing.arrays import BoolArray
+from manager.balancing.work_duration import Capacity
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import pieces
 from manager.db.planning import missing_probes
@@ -72,10 +75,29 @@ def _valuable(
     )
     if learned is None or loaded is None or not loaded.predicted.any():
         return []
-    # A plain agent calls once a night: it is asked in the first step only.
-    asked = np.array([not (agent.is_plain and current.probe_steps) for agent in agents])
+    asked = _asked(
+        [agent.is_plain for agent in agents], loaded.work.capacities, current.probe_steps, now_ms
+    )
     rules = ValueRules(policy.probe_gain, min(AGENTS_A_STEP, policy.probes_per_host_per_day))
     return valuable_pairs(loaded, learned, rules, policy.probe_pages, asked)
+
+
+def _asked(
+    plain: Sequence[bool], capacities: Sequence[Capacity], steps: int, now_ms: int
+) -> BoolArray:
+    """Return (agents,) that are asked after so many steps.
+
+    A later step does not wait for the night: not for plain agents, which call once, and not for
+    agents outside their hours.
+    """
+    at = datetime.fromtimestamp(now_ms / 1000, UTC)
+    return np.array(
+        [
+            not steps or (not is_plain and one.hours.is_open(at))
+            for is_plain, one in zip(plain, capacities, strict=True)
+        ],
+        dtype=np.bool_,
+    )
 
 
 def _within_limits(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
+from manager.balancing.work_duration import Capacity
 from manager.db.engine import Database
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.people.audit_log import audit_page
+from manager.operations.rounds.more_probes import _asked
 from manager.operations.rounds.rounds import round_detail, start_round
+from shared.windows import Windows
 from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, POLICY, World
 
@@ -104,3 +108,14 @@ def test_a_random_deal_asks_no_distance(database: Database) -> None:
         probed = {order.agent_id for order in detail.orders}
         unmeasured += detail.owners[0].agent_id not in probed
     assert unmeasured > 0
+
+
+def test_a_later_step_waits_for_nobody_who_is_away() -> None:
+    """The first asks all agents; those after it no plain one, and none outside its hours."""
+    night = Capacity(hours=Windows(UTC, ((120, 480),), ((120, 480),)))
+    noon_ms = round(datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp() * 1000)
+    three_ms = noon_ms - 9 * 3_600_000
+    agents = ([False, True, False], (Capacity(), Capacity(), night))
+    assert _asked(*agents, 0, noon_ms).tolist() == [True, True, True]
+    assert _asked(*agents, 1, noon_ms).tolist() == [True, False, False]
+    assert _asked(*agents, 1, three_ms).tolist() == [True, False, True]
