@@ -3,15 +3,15 @@
     python -m benchmarks.live [--seed 1] [--hosts 400] [--regions 8] [--pages-mean 5] ...
 
 A simulated web whose sizes and speeds follow the source's tables (docs/simweb.md), a manager, and
-an agent in each region, all started by shipped commands. Round 1 probes each host from
-everywhere, assigns the hosts at random, and crawls; round 2 places them by `--method`, from the
-measurements, and crawls again. A round's seconds are those of its crawl: from the moment that its
-plan was applied until the last unit was finished. Probing is counted apart: a distance holds for
-a month. Each agent fetches from `--parallel` hosts at a time, and pages have no validators, so
-that the second round fetches what the first did. Hosts are slow and small, so that distance
-dominates and not this machine: what a busy machine adds to each fetch is in
-`transfer_measured_ms`. Nine programs that would have a disk each keep their files in memory,
-where there is room. The last line is `RESULT` and JSON.
+an agent in each region, all started by shipped commands. Round 1 probes each host from some places,
+assigns the hosts at random, and crawls; round 2 orders more probes, places the hosts by `--method`
+from all measurements, and crawls again. A round's seconds are those of its crawl: from the moment
+that its plan was applied until the last unit was finished. Probing is counted apart: a distance
+holds for a month. Each agent fetches from `--parallel` hosts at a time, and pages have no
+validators, so that the second round fetches what the first did. Hosts are slow and small, so that
+distance dominates and not this machine: what a busy machine adds to each fetch is in
+`transfer_measured_ms`. Nine programs that would have a disk each keep their files in memory, where
+there is room. The last line is `RESULT` and JSON.
 """
 
 from __future__ import annotations
