@@ -275,15 +275,18 @@ class LogReader:
         kind = self._section.kind
         of_held = [one is not None and (kind or one.kind) for one in held]
         for drawn, draw in self._draws.items():
+            if drawn not in of_held:
+                continue
             found = np.flatnonzero(np.array([one == drawn for one in of_held])[codes])
             for place, rank in draw.chosen(len(found)):
                 at = int(found[place])
                 one = held[codes[at]]
                 assert one is not None
                 draw.enter(rank, one.unit, int(rounds[at]), *_seen(lines, at))
-        again = np.array([one == "refetch" for one in of_held])[codes]
-        for at in np.flatnonzero(again).tolist():
-            self._keep_refetched(*_seen(lines, at))
+        if "refetch" in of_held:
+            again = np.array([one == "refetch" for one in of_held])[codes]
+            for at in np.flatnonzero(again).tolist():
+                self._keep_refetched(*_seen(lines, at))
 
     def _keep_refetched(self, url: str, status: int | None, response_bytes: int) -> None:
         if len(self._refetched) < REFETCHED_MOST:

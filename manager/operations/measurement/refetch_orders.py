@@ -36,7 +36,6 @@ from manager.db.rounds.rounds import RoundRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.refetch_results import count, seen_of
 from manager.operations.ownership.grants import may_receive
-from manager.operations.ownership.reassignment import members
 from manager.operations.policy import Policy
 from shared.messages import Message
 from shared.wire.orders import OrderKind
@@ -81,7 +80,7 @@ def _probes_to_draw(tx: Transaction, policy: Policy) -> int:
 
     They count where it crawls the unit, which one of the agents does that probed it.
     """
-    count = len(members(tx))
+    count = agents.active(tx)
     if count > policy.probes_per_host_per_day:
         count = policy.probes_per_host
     return policy.max_refetch_pages * max(1, count)
