@@ -199,19 +199,16 @@ def _logs(served: Stage, filled: Filled, lines: int, now_ms: int) -> dict[str, A
     bodies = logs("202611220800", lines)
     total = lines * len(bodies)
     size = sum(map(len, bodies.values())) / total
-    rates, seconds = [], []
-    for number in range(PASSES):
-        bodies = {
-            agent: renamed(body, name_of(agent), f"20261122080{number}")
-            for agent, body in bodies.items()
-        }
-        with _measured_use(served) as used:
-            said = _post(served, "/servlets/submitlog", bodies)
-        assert all(f"accepted, {lines} lines\n" in one for one in said), said
-        rates.append(round(total / used.manager_s))
-        seconds.append(used.seconds)
-        _say(f"{total:,} lines of logs", f"{rates[-1]:,} lines a CPU-second, "
-             f"{total / used.seconds:,.0f}/s; {size:.0f} bytes a line", used)  # fmt: skip
+
+    def of_pass(number: int) -> dict[int, bytes]:
+        for agent, body in bodies.items():
+            bodies[agent] = renamed(body, name_of(agent), f"20261122080{number}")
+        return bodies
+
+    rates, seconds = _passes(
+        served, "/servlets/submitlog", of_pass, total, f"accepted, {lines} lines\n",
+        f"lines of logs, {size:.0f} bytes each",
+    )  # fmt: skip
     again = _post(served, "/servlets/submitlog", bodies)
     assert all("already accepted" in one for one in again), again
     return {
@@ -225,25 +222,48 @@ def _logs(served: Stage, filled: Filled, lines: int, now_ms: int) -> dict[str, A
 def _found(served: Stage, filled: Filled, hosts: int) -> dict[str, Any]:
     senders = range(filled.agents + 1, filled.agents + LOG_AGENTS + 1)
     total = hosts * len(senders)
-    rates, seconds = [], []
-    for number in range(PASSES):
-        bodies = {
+
+    def of_pass(number: int) -> dict[int, bytes]:
+        return {
             agent: found_hosts(number * total + place * hosts, hosts)
             for place, agent in enumerate(senders)
         }
-        with _measured_use(served) as used:
-            said = _post(served, "/servlets/record", bodies)
-        assert all(f": {hosts} new hosts," in one for one in said), said
-        rates.append(round(total / used.manager_s))
-        seconds.append(used.seconds)
-        _say(f"{total:,} found hosts", f"{total / used.seconds:,.0f}/s, "
-             f"{rates[-1]:,} a CPU-second", used)  # fmt: skip
+
+    rates, seconds = _passes(
+        served, "/servlets/record", of_pass, total, f": {hosts} new hosts,", "found hosts"
+    )
     return {
         "discovered_per_s": round(total / min(seconds)),
         "discovered_per_cpu_s": max(rates),
         "discovered_per_cpu_s_median": round(median(rates)),
         "discovered_passes": rates,
     }
+
+
+def _passes(
+    served: Stage,
+    path: str,
+    of_pass: Callable[[int], dict[int, bytes]],
+    total: int,
+    answer: str,
+    what: str,
+) -> tuple[list[int], list[float]]:
+    """Send the bodies of each pass; return how many a CPU-second, and the seconds, of each.
+
+    total: lines or hosts of a pass. answer: what each answer must contain.
+    """
+    rates, seconds = [], []
+    for number in range(PASSES):
+        bodies = of_pass(number)
+        with _measured_use(served) as used:
+            said = _post(served, path, bodies)
+        assert all(answer in one for one in said), said
+        rates.append(round(total / used.manager_s))
+        seconds.append(used.seconds)
+        _say(
+            f"{total:,} {what}", f"{rates[-1]:,} a CPU-second, {total / used.seconds:,.0f}/s", used
+        )
+    return rates, seconds
 
 
 def _post(served: Stage, path: str, bodies: dict[int, bytes]) -> list[str]:

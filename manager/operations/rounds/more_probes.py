@@ -2,8 +2,8 @@
 
 A round begins with few probes of each unit (`planning.probe_orders`). When these are done, the
 model predicts all other distances; the pairs whose probe is expected to save enough work are
-ordered, and so on for some steps. A prediction bars a move: units go only to agents that
-measured them.
+ordered; this repeats a few times. No unit moves because of a prediction: it goes only to agents
+that measured it.
 """
 
 from __future__ import annotations
