@@ -19,10 +19,10 @@ from benchmarks.balance.world import World, calibrated_world
 from manager.balancing.arrays import NO_OWNER
 from manager.balancing.balancers import make_plan
 from manager.balancing.cost import cost_matrix
-from manager.balancing.crawl_work import Work
+from manager.balancing.forecast.crawl_work import Work
+from manager.balancing.forecast.work_duration import Capacity
 from manager.balancing.plan import Plan
 from manager.balancing.problem import Problem
-from manager.balancing.work_duration import Capacity
 from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
 from manager.distance.nearest_agents import nearest_pairs
 

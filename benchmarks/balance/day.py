@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 
 from benchmarks.balance.world import HOUR_MS, World
-from manager.balancing.predictor import address_loads, fast_threshold
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.predictor import address_loads, fast_threshold
+from manager.balancing.forecast.work_duration import Capacity
 
 __all__ = ["DAY_CASES", "Day", "DayCase", "day_of", "interval_for_all"]
 

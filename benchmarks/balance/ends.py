@@ -25,7 +25,7 @@ from benchmarks.balance.splits import measure_splits
 from benchmarks.balance.tables import table
 from benchmarks.balance.world import World, calibrated_world
 from benchmarks.predict import ranked_world
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.work_duration import Capacity
 from shared.windows import Windows
 
 __all__ = ["measure_ends"]

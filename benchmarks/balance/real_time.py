@@ -20,11 +20,11 @@ from manager.assignment.probe_value import ValueRules
 from manager.balancing.arrays import NO_OWNER, BoolArray, IntArray
 from manager.balancing.balancers import Options, make_plan
 from manager.balancing.cost import cost_matrix
-from manager.balancing.crawl_work import Work
 from manager.balancing.earliest_end import end_bound
+from manager.balancing.forecast.crawl_work import Work
+from manager.balancing.forecast.work_duration import Capacity
 from manager.balancing.network_cost import cheapest_within
 from manager.balancing.problem import Problem, collapse
-from manager.balancing.work_duration import Capacity
 from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
 from manager.distance.nearest_agents import nearest_pairs
 from manager.distance.prediction import Model, Probes, fit

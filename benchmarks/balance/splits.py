@@ -16,11 +16,11 @@ import numpy as np
 
 from benchmarks.balance.tables import table
 from benchmarks.balance.world import HOUR_MS, World
-from manager.balancing.agent_load import AgentLoad, CrawlForecast, HostPart
+from manager.balancing.forecast.agent_load import AgentLoad, CrawlForecast, HostPart
+from manager.balancing.forecast.predictor import address_loads, fast_threshold
+from manager.balancing.forecast.split_forecast import PieceSize, SplitChoice, choose_splits
+from manager.balancing.forecast.work_duration import DEFAULT_CAPACITY, Capacity
 from manager.balancing.pieces import cut
-from manager.balancing.predictor import address_loads, fast_threshold
-from manager.balancing.split_forecast import PieceSize, SplitChoice, choose_splits
-from manager.balancing.work_duration import DEFAULT_CAPACITY, Capacity
 
 __all__ = ["measure_splits"]
 

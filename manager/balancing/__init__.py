@@ -6,5 +6,5 @@ side in `BALANCERS`: the source's equalisation along the spanning tree (`tree`),
 agents (`exchange`), prices near the optimum (`prices`), the rounded linear program (`lp`), the
 yardsticks `random` and `keep`, and `default`, the method without a person's choice. Each plan
 carries a lower bound for all methods.
-`pieces` divides a host that is too big for one agent.
+`pieces` divides a host that is too big for one agent. `forecast` says when a crawl ends.
 """

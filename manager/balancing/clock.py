@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from manager.balancing.arrays import IntArray
-from manager.balancing.crawl_work import TimeCosts
 from manager.balancing.earliest_end import Predict, end_bound
+from manager.balancing.forecast.crawl_work import TimeCosts
 from manager.balancing.problem import Atoms, Problem
 
 __all__ = ["Clock", "clock_of", "end_and_network"]

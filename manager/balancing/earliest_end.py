@@ -20,7 +20,7 @@ import numpy as np
 
 from manager.balancing.arrays import NO_OWNER, FloatArray, IntArray
 from manager.balancing.bound import lower_bound
-from manager.balancing.crawl_work import TimeCosts
+from manager.balancing.forecast.crawl_work import TimeCosts
 from manager.balancing.low_churn import Churn, settle
 from manager.balancing.network_cost import cheapest_within, room_shares, shares_in_time
 from manager.balancing.problem import Atoms

@@ -14,7 +14,7 @@ import numpy as np
 
 from manager.balancing.arrays import BoolArray, FloatArray, IntArray
 from manager.balancing.bound import lower_bound, priced_choice
-from manager.balancing.crawl_work import TimeCosts
+from manager.balancing.forecast.crawl_work import TimeCosts
 from manager.balancing.load_transfer import ease_busiest
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms

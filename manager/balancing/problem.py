@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from manager.balancing.arrays import NO_OWNER, BoolArray, FloatArray, IntArray, Matrix
-from manager.balancing.crawl_work import Work
 from manager.balancing.errors import BalancingError
+from manager.balancing.forecast.crawl_work import Work
 from manager.balancing.give_and_move import tree_edges
 
 __all__ = ["Atoms", "Problem", "collapse"]

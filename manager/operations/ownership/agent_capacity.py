@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from manager.balancing.crawl_work import Work
-from manager.balancing.work_duration import DEFAULT_CAPACITY, Capacity
+from manager.balancing.forecast.crawl_work import Work
+from manager.balancing.forecast.work_duration import DEFAULT_CAPACITY, Capacity
 from manager.db.fleet.agents import AgentRow
 from shared.day_hours import DAY_NAMES
 from shared.frozen import frozen

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.work_duration import Capacity
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import refetch_orders

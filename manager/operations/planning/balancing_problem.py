@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from manager.balancing.arrays import NO_OWNER
 from manager.balancing.cost import cost_matrix
-from manager.balancing.crawl_work import Work
+from manager.balancing.forecast.crawl_work import Work
+from manager.balancing.forecast.work_duration import relative_capacity, scale_costs
 from manager.balancing.problem import Problem
-from manager.balancing.work_duration import relative_capacity, scale_costs
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements

@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing.agent_load import AgentLoad
 from manager.balancing.arrays import FloatArray, IntArray
-from manager.balancing.predictor import address_loads, crawl_ms, fast_threshold
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.agent_load import AgentLoad
+from manager.balancing.forecast.predictor import address_loads, crawl_ms, fast_threshold
+from manager.balancing.forecast.work_duration import Capacity
 from manager.db.rounds.round_work import WorkTuple
 from manager.db.transaction import chunks
 from shared.frozen import frozen

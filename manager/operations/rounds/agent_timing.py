@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from manager.assignment.liveness import LivenessState
-from manager.balancing.work_duration import Availability, Capacity
+from manager.balancing.forecast.work_duration import Availability, Capacity
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow

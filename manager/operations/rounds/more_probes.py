@@ -17,7 +17,7 @@ import numpy as np
 
 from manager.assignment.probe_value import ValueRules
 from manager.balancing.arrays import BoolArray
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.work_duration import Capacity
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import pieces
 from manager.db.planning import missing_probes

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.work_duration import Capacity
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.rounds import round_work, rounds

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from manager.balancing.arrays import NO_OWNER, IntArray, Matrix
 from manager.balancing.balancers import Options, compare, make_plan, prospects
-from manager.balancing.crawl_work import Work
+from manager.balancing.forecast.crawl_work import Work
+from manager.balancing.forecast.work_duration import Capacity
 from manager.balancing.low_churn import Churn
 from manager.balancing.plan import Plan, PlanTime
 from manager.balancing.problem import Problem
-from manager.balancing.work_duration import Capacity
 from shared.windows import Windows
 
 HOUR_MS = 3_600_000.0

@@ -12,10 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing.agent_load import AgentLoad, CrawlForecast, HostPart
 from manager.balancing.arrays import IntArray
-from manager.balancing.predictor import AddressLoad
-from manager.balancing.split_forecast import PieceSize, SplitChoice
+from manager.balancing.forecast.agent_load import AgentLoad, CrawlForecast, HostPart
+from manager.balancing.forecast.predictor import AddressLoad
+from manager.balancing.forecast.split_forecast import PieceSize, SplitChoice
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow

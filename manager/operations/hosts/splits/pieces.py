@@ -16,10 +16,10 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing.agent_load import AgentLoad, HostPart
+from manager.balancing.forecast.agent_load import AgentLoad, HostPart
+from manager.balancing.forecast.predictor import AddressLoad
+from manager.balancing.forecast.work_duration import DEFAULT_CAPACITY, Capacity
 from manager.balancing.pieces import Cut, cut
-from manager.balancing.predictor import AddressLoad
-from manager.balancing.work_duration import DEFAULT_CAPACITY, Capacity
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow

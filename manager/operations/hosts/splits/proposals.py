@@ -17,10 +17,10 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing.agent_load import CrawlForecast
 from manager.balancing.arrays import IntArray
-from manager.balancing.slow_hosts import remedies
-from manager.balancing.split_forecast import (
+from manager.balancing.forecast.agent_load import CrawlForecast
+from manager.balancing.forecast.slow_hosts import remedies
+from manager.balancing.forecast.split_forecast import (
     SplitChoice,
     SplitStep,
     choose_splits,

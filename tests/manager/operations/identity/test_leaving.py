@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from manager.assignment.liveness import LivenessState
-from manager.balancing.work_duration import DEFAULT_CAPACITY
+from manager.balancing.forecast.work_duration import DEFAULT_CAPACITY
 from manager.console.notices import agent_notices
 from manager.db.engine import Database
 from manager.errors import PlainAgentError

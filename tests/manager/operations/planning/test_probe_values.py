@@ -7,9 +7,9 @@ import pytest
 
 from manager.assignment.probe_value import ValueRules
 from manager.balancing.arrays import NO_OWNER
-from manager.balancing.crawl_work import Work
+from manager.balancing.forecast.crawl_work import Work
+from manager.balancing.forecast.work_duration import Capacity
 from manager.balancing.problem import Problem
-from manager.balancing.work_duration import Capacity
 from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
 from manager.distance.prediction import Model
 from manager.operations.measurement.distance_model import LoadedModel

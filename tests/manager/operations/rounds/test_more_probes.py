@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.work_duration import Capacity
 from manager.db.engine import Database
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import host_detail

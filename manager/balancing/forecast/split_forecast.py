@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from manager.balancing.agent_load import CrawlForecast, HostPart
+from manager.balancing.forecast.agent_load import CrawlForecast, HostPart
 
 __all__ = ["PieceSize", "SplitChoice", "SplitStep", "choose_splits", "merge_pays", "split_end"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from agent.modules.limits import Politeness
-from manager.balancing.predictor import address_loads, crawl_ms
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.predictor import address_loads, crawl_ms
+from manager.balancing.forecast.work_duration import Capacity
 from tests.agent.fakes import Page
 from tests.agent.world import ANY_NAME, World, order, site
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from manager.balancing.arrays import NO_OWNER, FloatArray
 from manager.balancing.balancers import Options, make_plan
-from manager.balancing.problem import Problem
-from manager.balancing.work_duration import (
+from manager.balancing.forecast.work_duration import (
     DEFAULT_CAPACITY,
     Availability,
     Capacity,
     relative_capacity,
     scale_costs,
 )
+from manager.balancing.problem import Problem
 from shared.windows import Windows
 
 HOUR_MS = 3_600_000

@@ -14,8 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from manager.balancing.arrays import FloatArray, IntArray, Matrix
-from manager.balancing.predictor import AddressLoad, address_loads, crawl_ms, fast_threshold
-from manager.balancing.work_duration import Availability, Capacity
+from manager.balancing.forecast.predictor import (
+    AddressLoad,
+    address_loads,
+    crawl_ms,
+    fast_threshold,
+)
+from manager.balancing.forecast.work_duration import Availability, Capacity
 
 __all__ = ["TimeCosts", "Work"]
 

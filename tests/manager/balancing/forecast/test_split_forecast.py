@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manager.balancing.agent_load import AgentLoad, CrawlForecast, HostPart
-from manager.balancing.predictor import AddressLoad, address_loads
-from manager.balancing.slow_hosts import remedies
-from manager.balancing.split_forecast import (
+from manager.balancing.forecast.agent_load import AgentLoad, CrawlForecast, HostPart
+from manager.balancing.forecast.predictor import AddressLoad, address_loads
+from manager.balancing.forecast.slow_hosts import remedies
+from manager.balancing.forecast.split_forecast import (
     PieceSize,
     SplitChoice,
     choose_splits,
     merge_pays,
     split_end,
 )
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.work_duration import Capacity
 
 ERROR = 0.15
 NEVER_FAST = 1e18

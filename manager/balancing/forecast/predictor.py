@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 
 from manager.balancing.arrays import BoolArray, FloatArray, IntArray
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.work_duration import Capacity
 
 __all__ = ["AddressLoad", "address_loads", "crawl_ms", "fast_threshold", "turn_rests"]
 

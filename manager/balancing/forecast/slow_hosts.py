@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from manager.balancing.agent_load import HostPart
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.agent_load import HostPart
+from manager.balancing.forecast.work_duration import Capacity
 
 __all__ = ["BURST_MOST", "Remedies", "remedies"]
 

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from manager.balancing.arrays import FloatArray, IntArray
-from manager.balancing.predictor import AddressLoad, address_loads, crawl_ms, turn_rests
-from manager.balancing.work_duration import Availability, Capacity
+from manager.balancing.forecast.predictor import AddressLoad, address_loads, crawl_ms, turn_rests
+from manager.balancing.forecast.work_duration import Availability, Capacity
 
 __all__ = ["AgentLoad", "CrawlForecast", "HostPart"]
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manager.balancing.arrays import FloatArray, IntArray
-from manager.balancing.crawl_work import Work
-from manager.balancing.predictor import AddressLoad, address_loads, crawl_ms
-from manager.balancing.work_duration import Capacity
+from manager.balancing.forecast.crawl_work import Work
+from manager.balancing.forecast.predictor import AddressLoad, address_loads, crawl_ms
+from manager.balancing.forecast.work_duration import Capacity
 
 NEVER_FAST = 1e18
 
