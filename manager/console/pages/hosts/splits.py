@@ -23,7 +23,8 @@ from manager.console.tables.sources import InMemory
 from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.hosts.splits.application import SplitsApplied, apply_proposals
 from manager.operations.hosts.splits.orders import cancel_order
-from manager.operations.hosts.splits.proposals import SlowHost, SplitProposal, split_report
+from manager.operations.hosts.splits.proposals import SplitProposal, split_report
+from manager.operations.hosts.splits.slow_hosts import SlowHost
 
 __all__ = ["PAGES", "PROPOSALS", "SLOW"]
 

@@ -1,8 +1,8 @@
-"""Proposals to split and to merge hosts, and slow hosts with what would help them.
+"""Proposals to split and to merge hosts, beside the slow hosts that no split helps.
 
 A split is proposed where the predicted end of the whole crawl is earlier by more than
 `policy.plan_error`, a merge where it is no later. Of however many hosts, only those are looked at
-that hold the crawl up, `LOOKED_AT` at most, the split hosts, and the slowest `SLOW_MOST`.
+that hold the crawl up, `LOOKED_AT` at most, and the split hosts.
 Invariants: all proposed splits together end no later than the crawl does now, and all proposed
 merges no later than that. What a person split or merged is never changed by the setting, and what
 the setting changed not before `REST_ROUNDS` rounds.
@@ -10,8 +10,7 @@ the setting changed not before `REST_ROUNDS` rounds.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -19,7 +18,6 @@ import numpy as np
 
 from manager.balancing.arrays import IntArray
 from manager.balancing.forecast.agent_load import CrawlForecast
-from manager.balancing.forecast.slow_hosts import remedies
 from manager.balancing.forecast.split_forecast import (
     SplitChoice,
     SplitStep,
@@ -28,29 +26,26 @@ from manager.balancing.forecast.split_forecast import (
     split_end,
 )
 from manager.db.engine import Database, Transaction
-from manager.db.hosts import addresses, host_splits, hosts
+from manager.db.hosts import host_splits, hosts
 from manager.db.hosts.host_splits import SplitAction, SplitChange
 from manager.db.hosts.hosts import HostRow
 from manager.db.ownership import assignments
-from manager.db.rounds import rounds
 from manager.errors import ConflictError
 from manager.message_fields import message_fields
 from manager.operations.hosts.idle_hosts import check_idle
 from manager.operations.hosts.splits.changes import FIGURE
 from manager.operations.hosts.splits.crawl_view import CrawlView, view_crawl
-from manager.operations.ownership.agent_capacity import MOST_MS
+from manager.operations.hosts.splits.slow_hosts import SlowHost, fit_ms, slow_hosts, whole_ms
 from manager.operations.policy import Policy
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["SlowHost", "SplitProposal", "SplitReport", "propose_splits", "split_report"]
+__all__ = ["SplitProposal", "SplitReport", "propose_splits", "split_report"]
 
 LOOKED_AT: Final = 20
 """Hosts that are cut to see what a split would gain."""
 MERGES_MOST: Final = 200
 """Split hosts of which it is asked whether they still gain."""
-SLOW_MOST: Final = 50
-"""Slow hosts that are listed."""
 REST_ROUNDS: Final = 2
 
 
@@ -84,26 +79,6 @@ class SplitProposal:
     def pieces(self) -> int:
         """Return the number of pieces of a split."""
         return len(self.agents)
-
-
-@message_fields
-@frozen
-class SlowHost:
-    """A host that takes longer than it should and that no split helps, with what would.
-
-    beside: other hosts at its address, which it has in common with them. takes_ms: so long; None:
-    for ever. interval_s: the longest interval of its agent with which it ends in time; burst: the
-    fewest requests in a row; None: nothing of the kind helps. why: no split helps.
-    """
-
-    host: str
-    agent: str
-    beside: int
-    requests: int
-    takes_ms: int | None
-    interval_s: float | None
-    burst: int | None
-    why: Message
 
 
 @frozen
@@ -144,13 +119,13 @@ def propose_splits(tx: Transaction, policy: Policy, now_ms: int) -> SplitReport:
         proposals = [*_splits(view, steps)]
         merges, after = _merges(view, after)
         proposals += merges
-    fit_ms = _fit_ms(tx, policy)
-    total, slow = _slow(view, fit_ms, {one.host for one in proposals})
+    limit_ms = fit_ms(tx, policy)
+    total, slow = slow_hosts(view, limit_ms, {one.host for one in proposals})
     return SplitReport(
         setting=policy.splits,
-        crawl_ms=_whole(view.forecast.end_ms),
-        after_ms=_whole(after.end_ms),
-        fit_ms=fit_ms,
+        crawl_ms=whole_ms(view.forecast.end_ms),
+        after_ms=whole_ms(after.end_ms),
+        fit_ms=limit_ms,
         addresses=sum(len(load.address) for load in view.forecast.loads.values()),
         looked_at=len(looked),
         proposals=proposals,
@@ -189,10 +164,10 @@ def _splits(view: CrawlView, steps: Iterable[SplitStep]) -> Iterable[SplitPropos
             action="split",
             agents=[view.rows[piece.agent].name for piece in step.choice.pieces],
             interval_s=step.choice.pause_ms / 1000,
-            host_before_ms=_whole(step.host_before_ms),
-            host_after_ms=_whole(step.host_ms),
-            crawl_before_ms=_whole(step.before_ms),
-            crawl_after_ms=_whole(step.end_ms),
+            host_before_ms=whole_ms(step.host_before_ms),
+            host_after_ms=whole_ms(step.host_ms),
+            crawl_before_ms=whole_ms(step.before_ms),
+            crawl_after_ms=whole_ms(step.end_ms),
             is_personal=change is not None and not change.by_setting,
             from_round=_from_round(change),
             obstacle=_busy(view, host),
@@ -228,10 +203,10 @@ def _merges(view: CrawlView, after: CrawlForecast) -> tuple[list[SplitProposal],
                 action="merge",
                 agents=[view.rows[owner].name],
                 interval_s=None,
-                host_before_ms=_whole(max(after.end_of(*one) for one in works.items())),
-                host_after_ms=_whole(host_ms),
-                crawl_before_ms=_whole(after.end_ms),
-                crawl_after_ms=_whole(merged.end_ms),
+                host_before_ms=whole_ms(max(after.end_of(*one) for one in works.items())),
+                host_after_ms=whole_ms(host_ms),
+                crawl_before_ms=whole_ms(after.end_ms),
+                crawl_after_ms=whole_ms(merged.end_ms),
                 is_personal=change is None or not change.by_setting,
                 from_round=_from_round(change),
                 obstacle=_busy(view, host),
@@ -259,54 +234,6 @@ def _works(
     return found
 
 
-def _slow(view: CrawlView, fit_ms: int, helped: Collection[str]) -> tuple[int, list[SlowHost]]:
-    """Return how many hosts take too long although nothing is proposed, and the slowest."""
-    slow: list[tuple[float, int, int]] = []
-    total = 0
-    for agent, load in view.forecast.loads.items():
-        ends = view.forecast.hours[agent].end_of(load.alone_ms(load.load))
-        late = np.flatnonzero(ends > fit_ms)
-        total += len(late)
-        slowest = late[np.argsort(-ends[late], kind="stable")[: SLOW_MOST + len(helped)]]
-        slow += [(float(ends[one]), agent, int(load.address[one])) for one in slowest]
-    slow.sort(key=lambda one: (-one[0], one[2], one[1]))
-    known = hosts.by_ids(view.tx, {address for *_, address in slow})
-    left = {address: (ends_ms, agent) for ends_ms, agent, address in reversed(slow)}
-    listed = [one for one in reversed(left.items()) if known[one[0]].key not in helped]
-    total -= len(slow) - len(listed)
-    return total, [
-        _slow_host(view, known[address], *one, fit_ms) for address, one in listed[:SLOW_MOST]
-    ]
-
-
-def _slow_host(view: CrawlView, host: HostRow, ends_ms: float, agent: int, fit_ms: int) -> SlowHost:
-    units = view.units_at(host.id)
-    units = units[view.sized.agent[units] == agent]
-    part = replace(view.part(units), own_rest_ms=float(view.sized.own_rest_ms[units].max()))
-    load, hours = view.forecast.loads[agent], view.forecast.hours[agent]
-    work_ms = float(hours.work_at(np.array([float(fit_ms)]))[0])
-    found = remedies(part, load.capacity, load.rest_ms(part), work_ms)
-    interval_ms = found.interval_ms
-    return SlowHost(
-        host=host.key,
-        agent=view.rows[agent].name,
-        beside=max(0, len(addresses.numbers_of_group(view.tx, host.id)) - 1),
-        requests=round(part.requests),
-        takes_ms=_whole(ends_ms),
-        interval_s=None if interval_ms is None else math.floor(interval_ms) / 1000,
-        burst=found.burst,
-        why=view.obstacle(host.id) or Message("hosts.split_gains_nothing"),
-    )
-
-
-def _fit_ms(tx: Transaction, policy: Policy) -> int:
-    """Return within what a host should be done: the deadline of the round, else the setting."""
-    current = rounds.open_round(tx)
-    if current is not None and current.until_ms is not None:
-        return max(1, current.until_ms - (current.crawling_ms or current.started_ms))
-    return round(policy.slow_host_s * 1000)
-
-
 def _from_round(change: SplitChange | None) -> int:
     return 0 if change is None else change.round + REST_ROUNDS
 
@@ -318,7 +245,3 @@ def _busy(view: CrawlView, host: HostRow) -> Message | None:
     except ConflictError as error:
         return error.message
     return None
-
-
-def _whole(ms: float) -> int | None:
-    return round(ms) if ms <= MOST_MS else None
