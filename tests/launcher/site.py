@@ -161,7 +161,8 @@ def serving(centre: Centre) -> Iterator[Centre]:
             self.send_response(centre.front or code)
             if not centre.front:
                 self.send_header("X-Request-Id", "0123456789abcdef")
-            long = path.startswith(centre.drips)
+            # A 404 is over with its headers: its reader would not wait for the body.
+            long = code == 200 and path.startswith(centre.drips)
             self.send_header("Content-Length", str(99_999 if long else len(body or b"")))
             self.end_headers()
             if long:
