@@ -24,7 +24,7 @@ from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, PASSWORD
 from tests.manager.console.markup import read
-from tests.manager.console.pages.test_join_tokens import shown_token
+from tests.manager.console.pages.fleet.test_join_tokens import shown_token
 from tests.manager.operations.big_host import know_directories
 from tests.manager.operations.doubted import doubt
 from tests.manager.operations.world import ADMIN
