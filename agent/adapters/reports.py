@@ -12,6 +12,7 @@ new process has no request under way.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +23,7 @@ from agent.pipeline.messages.pages import Outside, Processed
 from agent.pipeline.messages.requests import FetchAnswer
 from shared.frozen import frozen
 from shared.host_failures import HostFailure, is_naming_failure
+from shared.urls import host_of
 from shared.wire.orders import OrderKind
 from shared.wire.sync import FinishedUnit, HostAddresses
 
@@ -42,6 +44,7 @@ _FAILURES: Final = Query[tuple[str, int]](
     "WHERE jobs.finished <> 0 GROUP BY failure ORDER BY count(*) DESC, failure"
 )
 _FAILURE: Final = Query[tuple[str]]("SELECT failure FROM failed WHERE unit = ? AND job = ?")
+_DELAY: Final = Query[tuple[int]]("SELECT delay_ms FROM crawl_delays WHERE host = ?")
 _IS_KNOWN: Final = Query[tuple[int]]("SELECT 1 FROM addresses WHERE host=? AND addresses=?")
 _ADDRESSES: Final = Query[tuple[str, str]](
     "SELECT host, addresses FROM addresses WHERE told = 0 LIMIT ?"
@@ -106,6 +109,8 @@ class DurableReports:
                 unit.reason[:MAX_REASON_CHARACTERS],
             ),
         )
+        if unit.crawl_delay_s is not None:
+            self._keep_delay(unit.host, math.ceil(unit.crawl_delay_s * 1000))
         order = (unit.unit, unit.kind, unit.round)
         if unit.failure is None:
             self._database.run("DELETE FROM failed WHERE unit=? AND kind=? AND round=?", order)
@@ -115,6 +120,17 @@ class DurableReports:
             (*order, unit.job, unit.failure.value),
         )
         self._totals.errors += is_naming_failure(unit.failure)  # no request of it counts one
+
+    def _keep_delay(self, host: str, delay_ms: int) -> None:
+        """Keep the Crawl-delay of a host for the reports of all its units."""
+        if delay_ms:
+            self._database.run("INSERT OR REPLACE INTO crawl_delays VALUES (?,?)", (host, delay_ms))
+        elif self._delay_ms(host):
+            self._database.run("DELETE FROM crawl_delays WHERE host=?", (host,))
+
+    def _delay_ms(self, host: str) -> int:
+        rows = self._database.ask(_DELAY, (host,))
+        return rows[0][0] if rows else 0
 
     def closed(self, unit: UnitClosed) -> None:
         """A unit that left the list is quiet."""
@@ -161,6 +177,7 @@ class DurableReports:
                 response_bytes=size_bytes,
                 reason=reason,
                 failure=failure,
+                crawl_delay_ms=self._delay_ms(host_of(unit)) if pages else None,
             )
             for unit, kind, number, pages, size_bytes, reason, failure in (
                 self._database.ask_committed(_FINISHED, (limit,))

@@ -136,6 +136,7 @@ class FinishedUnit(_Message):
     response_bytes: Count
     reason: ShortText = "complete"  # or why no more: `unreachable: ...`, `page limit`, ...
     failure: FailureCode = ""  # not a single page came, and this is why (`shared.host_failures`)
+    crawl_delay_ms: Count | None = None  # of the host's robots.txt, 0: none; None: it was not read
 
 
 @frozen

@@ -154,7 +154,7 @@ class Database:
             ask("COMMIT")
         elif version == 1:
             from_version_1(self._connection, self.path.parent / SEEN)
-        elif version in (2, 3, 4, 5, 6):
+        elif 2 <= version < VERSION:
             from_version_2_on(self._connection, version)
         elif version != VERSION and not self._is_ours_too(version):
             raise HomeError(

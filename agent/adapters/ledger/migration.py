@@ -3,7 +3,7 @@
 Version 1: seen-set and queue were tables with a row for each URL. Version 2: no rests were kept.
 Version 3: jobs were not found by their address. Version 4: no URL said when it is tried again.
 Version 5: the open segment's index was in the segment only. Version 6: nothing said which jobs
-failed.
+failed. Version 7: no Crawl-delay was kept.
 
 Everything is kept: jobs, queues, known URLs, and what the manager must still learn, whose tables
 are the same. It is one transaction; killed in between, the ledger is of version 1 as before.
@@ -27,6 +27,7 @@ from agent.adapters.ledger.schema import (
     NEW_IN_4,
     NEW_IN_6,
     NEW_IN_7,
+    NEW_IN_8,
     OLDEST,
     VERSION,
 )
@@ -36,6 +37,13 @@ from agent.pipeline.ledger import QueuedUrl
 
 __all__ = ["from_version_1", "from_version_2_on"]
 
+_ADDED: Final = (
+    (3, NEW_IN_3),
+    (4, NEW_IN_4),
+    (6, NEW_IN_6),
+    (7, NEW_IN_7),
+    (8, NEW_IN_8),
+)
 _OLD: Final = ("state", "jobs", "seen", "queue", "garbage")
 
 
@@ -75,13 +83,13 @@ def from_version_1(connection: sqlite3.Connection, seen: Path) -> None:
 
 
 def from_version_2_on(connection: sqlite3.Connection, version: int) -> None:
-    """Convert a ledger of version 2 to 6, to which only something is added.
+    """Convert a ledger of version 2 to 7, to which only something is added.
 
     Raises sqlite3.Error.
     """
     run = connection.execute
     run("BEGIN IMMEDIATE")
-    for since, statements in ((3, NEW_IN_3), (4, NEW_IN_4), (6, NEW_IN_6), (7, NEW_IN_7)):
+    for since, statements in _ADDED:
         for statement in statements if version < since else ():
             run(statement)
     run(f"PRAGMA user_version = {VERSION}")

@@ -15,13 +15,14 @@ __all__ = [
     "NEW_IN_4",
     "NEW_IN_6",
     "NEW_IN_7",
+    "NEW_IN_8",
     "OLDEST",
     "REPORT_TABLES",
     "TABLES",
     "VERSION",
 ]
 
-VERSION: Final = 7
+VERSION: Final = 8
 
 OLDEST: Final = 5
 """The version of the oldest program that can use such a ledger: to that a release may go
@@ -63,7 +64,6 @@ NEW_IN_6: Final = (
     """,
 )
 
-# The crawl itself.
 NEW_IN_7: Final = (
     # Units of which not a single page came, with the job that tried; failure: as `HostFailure`.
     """
@@ -78,6 +78,17 @@ NEW_IN_7: Final = (
     """,
 )
 
+NEW_IN_8: Final = (
+    # Hosts whose robots.txt asks for a Crawl-delay, as it was read last.
+    """
+    CREATE TABLE IF NOT EXISTS crawl_delays (
+        host TEXT PRIMARY KEY,
+        delay_ms INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+)
+
+# The crawl itself.
 CRAWL_TABLES: Final = (
     # One row: numbers to continue from, and how far the append-only files are committed.
     """
@@ -134,6 +145,7 @@ CRAWL_TABLES: Final = (
     *NEW_IN_4,
     *NEW_IN_6,
     *NEW_IN_7,
+    *NEW_IN_8,
 )
 
 # What the manager has not acknowledged yet. These are as in version 1.

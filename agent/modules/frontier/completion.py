@@ -85,8 +85,9 @@ class JobCompletion:
             failure = None
         elif not queue.stopped and self._no_page(queue):
             failure = HostFailure.UNREACHABLE
-        host, pages, size_bytes = queue.host.name, queue.pages, queue.response_bytes
-        return UnitFinished.of(queue.job, host, reason, failure, pages, size_bytes)
+        host, pages, size_bytes = queue.host, queue.pages, queue.response_bytes
+        delay_s = host.crawl_delay_s if host.rules == "known" else None
+        return UnitFinished.of(queue.job, host.name, reason, failure, pages, size_bytes, delay_s)
 
     def _reason(self, queue: JobQueue) -> str:
         """Return why a job is done; "": it is not."""

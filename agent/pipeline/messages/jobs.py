@@ -89,6 +89,7 @@ class UnitFinished:
     response_bytes: int
     reason: str = "complete"
     failure: HostFailure | None = None  # the cause, where not a single page came
+    crawl_delay_s: float | None = None  # of its robots.txt, 0: none; None: that was not read now
 
     @classmethod
     def of(
@@ -99,12 +100,13 @@ class UnitFinished:
         failure: HostFailure | None = None,
         pages: int = 0,
         response_bytes: int = 0,
+        crawl_delay_s: float | None = None,
     ) -> UnitFinished:
         """Return the end of a job, with what it fetched in its round. pages: of the whole job."""
         unit = job.unit, host, job.kind, job.round
         pages = max(0, pages - job.pages_before)
         response_bytes = max(0, response_bytes - job.bytes_before)
-        return cls(job.number, *unit, pages, response_bytes, reason, failure)
+        return cls(job.number, *unit, pages, response_bytes, reason, failure, crawl_delay_s)
 
 
 @frozen

@@ -10,7 +10,7 @@ from fastapi import Query, Request
 from manager.api.access import Operator, Services
 from manager.api.hosts.text_lists import TEXT_BODY, text_body
 from manager.api.routes import subject_router
-from manager.operations.hosts.list_import import ImportedLists, import_lists
+from manager.operations.hosts.lists.list_import import ImportedLists, import_lists
 
 __all__ = ["router"]
 

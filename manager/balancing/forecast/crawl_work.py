@@ -30,9 +30,10 @@ class Work:
     """Inputs of the time that agents take.
 
     relative: (agents,) by which the costs of a problem were divided. requests, volume_kb: (units,),
-    robots.txt included. address: (units,) those of one have one clock. shared_ms: (units,) interval
-    of a split host, 0: it is not split; each owner of a piece rests so often as long as there are
-    owners. start_ms: epoch milliseconds of the start.
+    robots.txt included. address: (units,) those of one have one clock. pause_ms: (units,) between
+    two requests to a host by its Crawl-delay or because it is split, 0: neither; each owner of a
+    piece rests as many times as long as there are owners. start_ms: epoch milliseconds of the
+    start.
     """
 
     capacities: tuple[Capacity, ...]
@@ -40,7 +41,7 @@ class Work:
     requests: FloatArray
     volume_kb: FloatArray
     address: IntArray
-    shared_ms: FloatArray
+    pause_ms: FloatArray
     split: IntArray
     start_ms: int
     fast_bytes_per_ms: FloatArray
@@ -54,7 +55,7 @@ class Work:
         address: IntArray,
         *,
         start_ms: int = 0,
-        shared_ms: FloatArray | None = None,
+        pause_ms: FloatArray | None = None,
         relative: FloatArray | None = None,
     ) -> Work:
         """Return the inputs for a matrix of transfer costs that no capacity weighs yet.
@@ -71,7 +72,7 @@ class Work:
             requests=requests,
             volume_kb=volume_kb,
             address=address,
-            shared_ms=np.zeros(len(requests)) if shared_ms is None else shared_ms,
+            pause_ms=np.zeros(len(requests)) if pause_ms is None else pause_ms,
             split=address,
             start_ms=start_ms,
             fast_bytes_per_ms=np.array(fast),
@@ -84,12 +85,12 @@ class Work:
     def own_rest_ms(self, owner: IntArray) -> FloatArray:
         """Return (units,) how long hosts rest by themselves where units have these owners."""
         rest = np.zeros(len(owner))
-        pieces = np.flatnonzero((self.shared_ms > 0) & (owner >= 0))
+        pieces = np.flatnonzero((self.pause_ms > 0) & (owner >= 0))
         if len(pieces):
             pairs = np.unique(np.stack((self.split[pieces], owner[pieces])), axis=1)
             hosts, owners = np.unique(pairs[0], return_counts=True)
             rest[pieces] = (
-                self.shared_ms[pieces] * owners[np.searchsorted(hosts, self.split[pieces])]
+                self.pause_ms[pieces] * owners[np.searchsorted(hosts, self.split[pieces])]
             )
         return rest
 

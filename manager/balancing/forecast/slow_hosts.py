@@ -31,12 +31,12 @@ class Remedies:
 def remedies(part: HostPart, agent: Capacity, rest_ms: float, work_ms: float) -> Remedies:
     """Return what would let an agent crawl a host in so much work.
 
-    rest_ms: of its address after a turn, today. A host that rests by itself needs the consent of
-    whoever set that, so no setting of the agent helps.
+    rest_ms: of its address after a turn, today. No setting of the agent shortens the rest that a
+    host has by itself: that needs the consent of whoever set it.
     """
     spare_ms = work_ms - part.transfer_ms
     network_ms = part.volume_kb * 1e6 / agent.bytes_per_s if agent.bytes_per_s else 0.0
-    if part.own_rest_ms or spare_ms <= 0 or network_ms > work_ms:
+    if spare_ms <= 0 or network_ms > work_ms:
         return Remedies(None, None)
     return Remedies(_interval(part, agent, spare_ms), _burst(part, agent, rest_ms, spare_ms))
 
@@ -44,20 +44,20 @@ def remedies(part: HostPart, agent: Capacity, rest_ms: float, work_ms: float) ->
 def _interval(part: HostPart, agent: Capacity, spare_ms: float) -> float | None:
     if not agent.burst:
         return None
-    turns = math.ceil(part.requests / agent.burst)
+    turns = math.ceil(part.requests if part.own_rest_ms else part.requests / agent.burst)
     least_ms = agent.delay_factor * part.transfer_ms / part.requests
     interval_ms = spare_ms / turns
     if interval_ms < least_ms:
         # Rests are as long as answers have them; only the first one is the interval.
         interval_ms = min(least_ms, spare_ms - (turns - 1) * least_ms)
-    if interval_ms <= 0 or interval_ms >= agent.interval_ms:
+    if interval_ms <= 0 or not part.own_rest_ms <= interval_ms < agent.interval_ms:
         return None
     return interval_ms
 
 
 def _burst(part: HostPart, agent: Capacity, rest_ms: float, spare_ms: float) -> int | None:
     between_ms = spare_ms - agent.interval_ms
-    if not agent.burst or between_ms < 0 or rest_ms <= 0:
+    if not agent.burst or part.own_rest_ms or between_ms < 0 or rest_ms <= 0:
         return None
     turns = math.floor(between_ms / rest_ms) + 1
     burst = math.ceil(part.requests / turns)

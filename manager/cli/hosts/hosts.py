@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, Final
 
 import click
@@ -127,6 +127,7 @@ def show(target: Target, host: str) -> Iterator[Any]:
             ("name", about["resolve_problem"] or about["resolution"]),
             ("addresses", ", ".join(sorted({address for _, address in detail["addresses"]}))),
             *((rule["address"], rule_text(rule)) for rule in detail["address_rules"]),
+            *(("Crawl-delay", _delay_text(one, names)) for one in detail["crawl_delays"]),
             ("shares with", _beside(detail)),
         )
     )
@@ -198,6 +199,11 @@ def _pin_text(pin: dict[str, Any]) -> str:
     where = f"/{directory} " if directory else ""
     ignored = f" (ignored: {pin['ignored']})" if pin["ignored"] else ""
     return f"{where}to {pin['agent']}{ignored}"
+
+
+def _delay_text(delay: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    agent = names.get(str(delay["agent_id"]))
+    return f"{delay['delay_ms'] / 1000:g} s, read by {agent}, {output.time_text(delay['seen_ms'])}"
 
 
 def _beside(detail: dict[str, Any]) -> str:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
+from typing import Final
 
 import sqlalchemy as sa
 
 from manager.db.planning.probes import was_cut_short
-from manager.db.tables import assignments, distances, hosts, plans, probe_orders, units
+from manager.db.tables import (
+    assignments,
+    crawl_delays,
+    distances,
+    hosts,
+    plans,
+    probe_orders,
+    units,
+)
 from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
@@ -20,13 +29,24 @@ __all__ = [
     "plan_units",
 ]
 
+_CRAWL_DELAY: Final = (
+    sa.select(sa.func.min(crawl_delays.c.delay_ms))
+    .where(
+        crawl_delays.c.host_id == hosts.c.id,
+        sa.or_(assignments.c.agent_id.is_(None), crawl_delays.c.agent_id == assignments.c.agent_id),
+    )
+    .correlate(hosts, assignments)
+    .scalar_subquery()
+)
+
 
 @frozen
 class PlanUnit:
     """A unit that a plan may place: its group, what is known of its size, who owns it.
 
     is_piece: of a split host, which may be placed by itself; shared_interval_ms: between requests
-    to that host, of all its owners together.
+    to that host, of all its owners together. crawl_delay_ms: as the owner read it, without an owner
+    the least that was read.
     """
 
     unit_id: int
@@ -37,6 +57,12 @@ class PlanUnit:
     owner: int | None
     is_piece: bool
     shared_interval_ms: int | None
+    crawl_delay_ms: int | None
+
+    @property
+    def pause_ms(self) -> int:
+        """Return the time between requests to the host, of all its owners; 0: none of its own."""
+        return max(self.shared_interval_ms or 0, self.crawl_delay_ms or 0)
 
     @property
     def is_directory(self) -> bool:
@@ -99,6 +125,7 @@ def plan_units(
             assignments.c.agent_id.label("owner"),
             hosts.c.shared_interval_ms.is_not(None).label("is_piece"),
             hosts.c.shared_interval_ms,
+            _CRAWL_DELAY.label("crawl_delay_ms"),
         )
         .join(hosts, hosts.c.id == units.c.host_id)
         .outerjoin(

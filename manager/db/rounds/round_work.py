@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from manager.db.ownership.work_orders import OPEN
 from manager.db.tables import (
     assignments,
+    crawl_delays,
     distances,
     host_sums,
     hosts,
@@ -22,11 +23,11 @@ from shared.frozen import frozen
 
 __all__ = ["OpenProbes", "WorkTuple", "count_units", "crawls_left", "open_probes", "owned_units"]
 
-WorkTuple = tuple[
-    int, int, int | None, float | None, int | None, float | None, int | None, int | None, int
-]
-"""(agent, group, pages, KBytes, shared interval, ms per KByte, bytes and lines of the distance,
-requests so far) of a unit."""
+Size = tuple[int | None, float | None, int | None, int | None]
+Distance = tuple[float | None, int | None, int | None]
+WorkTuple = tuple[int, int, *Size, *Distance, int]
+"""(agent, group, pages, KBytes, shared interval, Crawl-delay, ms per KByte, bytes and lines of the
+distance, requests so far) of a unit."""
 
 IN_ROUND = ("placed", "probing")
 
@@ -84,6 +85,7 @@ def _sized(agent: sa.Column[int], requests: Any) -> sa.Select[Any]:
         units.c.pages,
         units.c.volume_kb,
         hosts.c.shared_interval_ms,
+        crawl_delays.c.delay_ms,
         distances.c.ms_per_kb,
         distances.c.bytes,
         distances.c.lines,
@@ -93,7 +95,9 @@ def _sized(agent: sa.Column[int], requests: Any) -> sa.Select[Any]:
 
 def _with_distance(joined: sa.Join, agent: sa.Column[int]) -> sa.Join:
     pair = sa.and_(distances.c.unit_id == units.c.id, distances.c.agent_id == agent)
-    return joined.join(hosts, hosts.c.id == units.c.host_id).outerjoin(distances, pair)
+    delay = sa.and_(crawl_delays.c.host_id == hosts.c.id, crawl_delays.c.agent_id == agent)
+    joined = joined.join(hosts, hosts.c.id == units.c.host_id)
+    return joined.outerjoin(crawl_delays, delay).outerjoin(distances, pair)
 
 
 def count_units(tx: Transaction) -> int:

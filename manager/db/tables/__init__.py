@@ -33,6 +33,7 @@ from manager.db.tables.fleet import agents, blocked_urls, clock, fleet_limits, j
 from manager.db.tables.hosts import (
     address_rules,
     address_seats,
+    crawl_delays,
     crawl_scopes,
     host_addresses,
     host_splits,
@@ -107,6 +108,7 @@ __all__ = [
     "clock",
     "collection_orders",
     "collection_schedules",
+    "crawl_delays",
     "crawl_scopes",
     "directory_sums",
     "distance_model",

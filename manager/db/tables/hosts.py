@@ -101,6 +101,16 @@ host_splits: Final = sa.Table(
     partial_index("ix_host_splits_ordered", "host_id", where="ordered IS NOT NULL"),
 )
 
+# Crawl-delays, as agents read them in robots.txt; a host without one has no row.
+crawl_delays: Final = sa.Table(
+    "crawl_delays",
+    metadata,
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), primary_key=True, autoincrement=False),
+    sa.Column("agent_id", Whole, primary_key=True, autoincrement=False),
+    sa.Column("delay_ms", Whole, nullable=False),
+    moment("seen_ms", required=True),
+)
+
 # Addresses that are shared by many sites, or were, or of which a person decided: how politeness
 # counts there. single: one clock. shared: by registrable domain. merging: as shared, until only one
 # agent has rights there; then single.

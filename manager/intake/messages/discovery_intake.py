@@ -18,7 +18,7 @@ from manager.intake.messages.discovery_reader import DiscoveredJob, FoundBody, r
 from manager.intake.workers.body_job import Reader
 from manager.operations.hosts.discoveries import Recorded, record_found
 from manager.operations.hosts.found_urls import FoundUrl
-from manager.operations.hosts.host_lines import Tally
+from manager.operations.hosts.lists.host_lines import Tally
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.settings import IntakeSettings, LimitSettings

@@ -13,7 +13,7 @@ from typing import Final
 from manager.intake.body_decoding import DecodingLimits, decode_body, read_chunks, too_many_lines
 from manager.intake.workers.body_job import BodyJob
 from manager.operations.hosts.found_urls import parse_found
-from manager.operations.hosts.refused_lines import (
+from manager.operations.hosts.lists.refused_lines import (
     REFUSALS_KEPT,
     RefusedLine,
     refused_line,

@@ -116,6 +116,7 @@ def _finish(tx: Transaction, telling: Sequence[AgentSync], now_ms: int) -> None:
                         response_bytes=unit.response_bytes,
                         reason=unit.reason,
                         failure=unit.failure,
+                        crawl_delay_ms=unit.crawl_delay_ms,
                     )
                     for unit in request.finished
                     if unit.unit in ids

@@ -14,7 +14,7 @@ from manager.db.fleet import agents
 from manager.operations.actor import note, note_alone
 from manager.operations.hosts.crawl_scope import rules_in_force, urls_inside
 from manager.operations.hosts.found_urls import FoundUrl
-from manager.operations.hosts.host_lines import Imported, Tally, batches, store
+from manager.operations.hosts.lists.host_lines import Imported, Tally, batches, store
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen, values_of

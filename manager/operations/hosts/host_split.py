@@ -103,7 +103,7 @@ def split_host(
             )
         found = directories_of(tx, host)
         if interval_s is None:
-            interval_s = pause_of(tx, units[0].id, found, policy) / 1000
+            interval_s = pause_of(tx, host.id, units[0].id, found, policy) / 1000
         made = cut_host(host, found, parts or min(len(taking), USUAL_PIECES), interval_s * 1000)
         pieces = pieces_of(host, made, found, taking)
         split = Split(host.key, found.round, interval_s, pieces, made.unevenness, applied=False)

@@ -8,9 +8,17 @@ from typing import Final, Literal
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
-from manager.db.hosts import address_rules, addresses, directories, host_views, hosts
+from manager.db.hosts import (
+    address_rules,
+    addresses,
+    crawl_delays,
+    directories,
+    host_views,
+    hosts,
+)
 from manager.db.hosts import start_pages as starting
 from manager.db.hosts.address_rules import AddressRule
+from manager.db.hosts.crawl_delays import CrawlDelayRow
 from manager.db.hosts.directories import DirectoryRow
 from manager.db.hosts.host_views import COUNTED_MOST, STATES, HostLine, HostWanted
 from manager.db.hosts.hosts import HostRow, UnitRow
@@ -97,7 +105,8 @@ class HostDetail:
     others are agents. group: hosts that share its address, itself too, the first of `group_size`;
     start_pages: the first of `start_page_count`. pins, bans: of this host. permits: until when its
     owners may fetch, in ms since 1970, by number. address_rules: of its addresses that many sites
-    share, or of which a person decided; the others are one clock each.
+    share, or of which a person decided; the others are one clock each. crawl_delays: of its
+    robots.txt, as agents read it; of an agent that read none there is no row.
     """
 
     host: HostRow
@@ -118,6 +127,7 @@ class HostDetail:
     agents: dict[int, str]
     permits: dict[int, int]
     address_rules: list[AddressRule]
+    crawl_delays: list[CrawlDelayRow]
 
 
 def list_hosts(
@@ -243,6 +253,7 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             agents=agents.names(tx),
             permits={number: row.permit_until_ms for number, row in owning.items()},
             address_rules=_rules_of(tx, host.id),
+            crawl_delays=crawl_delays.delays_of_host(tx, host.id),
         )
 
 

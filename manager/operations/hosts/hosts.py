@@ -16,7 +16,7 @@ from manager.db.segments import withdrawals
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note, note_alone
 from manager.operations.hosts.crawl_scope import close_outside, rules_in_force
-from manager.operations.hosts.host_lines import Imported, Tally, batches, parsed, store
+from manager.operations.hosts.lists.host_lines import Imported, Tally, batches, parsed, store
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.messages import Message
 from shared.urls import host_key

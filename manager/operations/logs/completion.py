@@ -23,6 +23,7 @@ from manager.db.ownership.rights import RightRow
 from manager.db.planning import probes
 from manager.db.rounds import round_units
 from manager.db.rounds.round_units import FinishedRow
+from manager.operations.hosts.crawl_delays import record_crawl_delays
 from manager.operations.hosts.host_shares import finish_rested
 from manager.operations.measurement.distances import note_unreachable, refresh_volumes
 from shared.frozen import frozen
@@ -45,6 +46,7 @@ class CompletionClaim:
     response_bytes: int
     reason: Message | str  # a text is the agent's own
     failure: str = ""  # not a single page came: a code (`shared.host_failures`)
+    crawl_delay_ms: int | None = None  # of its host's robots.txt, 0: none; None: it was not read
 
     @property
     def failed_by(self) -> str:
@@ -103,6 +105,8 @@ def finish_all(
     good = _that_count(tx, told)
     if not good:
         return 0
+    delays = [(one.claim.unit_id, one.told.agent.id, one.claim.crawl_delay_ms) for one in good]
+    record_crawl_delays(tx, delays, now_ms)
     crawled = [one for one in good if one.right.kind == "crawl"]
     split = pieces.hosts_of_units(tx, {one.claim.unit_id for one in crawled})
     good = [one for one in good if one.claim.unit_id in split or _knows_news(one)]

@@ -269,7 +269,7 @@ def _work(
         volume,
         np.array([unit.group_id for unit in units], dtype=np.intp),
         start_ms=start_ms,
-        shared_ms=np.array([unit.shared_interval_ms or 0 for unit in units], dtype=np.float64),
+        pause_ms=np.array([unit.pause_ms for unit in units], dtype=np.float64),
         relative=relative,
     )
 

@@ -44,7 +44,7 @@ class WorkLeft:
 
 
 def units_left(rows: Iterable[WorkTuple]) -> FloatArray:
-    """Return (fields of a row, units): what is known of some units, 72 bytes each; NaN: unknown."""
+    """Return (fields of a row, units): what is known of some units, 80 bytes each; NaN: unknown."""
     parts = [np.array(part, dtype=np.float64).T for part in chunks(rows, UNITS_AT_ONCE)]
     return np.concatenate(parts, axis=1) if parts else np.empty((0, 0))
 
@@ -53,8 +53,8 @@ def units_left(rows: Iterable[WorkTuple]) -> FloatArray:
 class SizedUnits:
     """Units with what their crawl takes, each (units,).
 
-    group: the address. shared_ms: the interval of a split host, 0: it is whole. own_rest_ms:
-    so long its host rests at each owner. transfer_ms: at the owner.
+    group: the address. shared_ms: the interval of a split host, 0: it is whole. own_rest_ms: so
+    long its host rests at each owner, by its Crawl-delay too. transfer_ms: at the owner.
     """
 
     agent: IntArray
@@ -72,17 +72,17 @@ def size_units(units: FloatArray) -> SizedUnits:
         none, whole = np.empty(0), np.empty(0, dtype=np.intp)
         return SizedUnits(whole, whole, none, none, none, none, none)
     agent, group = units[0].astype(np.intp), units[1].astype(np.intp)
-    _, _, pages, crawled_kb, shared_ms, speed, probed_bytes, probed_urls, requests = units
+    _, _, pages, crawled_kb, shared_ms, delay_ms, speed, probed_bytes, probed_urls, requests = units
     volume_kb = _volumes(crawled_kb, probed_bytes / 1000)
     urls = _urls(pages, probed_urls, volume_kb)
     left = np.maximum(urls - requests, 1.0)
     volume_kb = volume_kb * left / urls
-    shared_ms = np.nan_to_num(shared_ms)
+    shared_ms, delay_ms = np.nan_to_num(shared_ms), np.nan_to_num(delay_ms)
     transfer_ms = np.empty(len(volume_kb))
     for number in np.unique(agent).tolist():
         mine = np.flatnonzero(agent == number)
         transfer_ms[mine] = _known_speeds(speed[mine], speed) * volume_kb[mine]
-    own_rest_ms = _own_rests(shared_ms, group, agent)
+    own_rest_ms = _own_rests(shared_ms, delay_ms, group, agent)
     return SizedUnits(agent, group, left, volume_kb, shared_ms, own_rest_ms, transfer_ms)
 
 
@@ -154,12 +154,15 @@ def _known_speeds(mine: FloatArray, all_speeds: FloatArray) -> FloatArray:
     return np.full(len(mine), NO_SPEED)
 
 
-def _own_rests(shared_ms: FloatArray, group: IntArray, agent: IntArray) -> FloatArray:
-    """Return (units,) the rest of a split host at each agent that owns a part; 0: not split."""
-    rest = np.zeros(len(shared_ms))
+def _own_rests(
+    shared_ms: FloatArray, delay_ms: FloatArray, group: IntArray, agent: IntArray
+) -> FloatArray:
+    """Return (units,) the rest of a host itself at each agent that owns a part of it."""
+    rest = delay_ms.copy()
     split = np.flatnonzero(shared_ms > 0)
     if len(split):
         pairs = np.unique(np.stack((group[split], agent[split])), axis=1)
         hosts, owners = np.unique(pairs[0], return_counts=True)
-        rest[split] = shared_ms[split] * owners[np.searchsorted(hosts, group[split])]
+        pause_ms = np.maximum(shared_ms[split], delay_ms[split])
+        rest[split] = pause_ms * owners[np.searchsorted(hosts, group[split])]
     return rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from agent.adapters.ledger import SqliteLedger
@@ -45,6 +46,26 @@ def test_a_finished_unit_is_told_until_it_is_acknowledged(tmp_path: Path) -> Non
     reports.forget_finished([told])
     ledger.commit()
     assert reports.pending_finished(10) == []
+    ledger.close()
+
+
+def test_the_crawl_delay_of_a_host_goes_with_its_units(tmp_path: Path) -> None:
+    """As it was read last, over restarts; of a unit without a page nothing was read."""
+    ledger, reports = opened(tmp_path)
+
+    def told(seen: UnitFinished) -> list[int | None]:
+        reports.finished(seen)
+        ledger.commit()
+        return [one.crawl_delay_ms for one in reports.pending_finished(10)]
+
+    assert told(unit()) == [0]
+    assert told(replace(unit(), crawl_delay_s=1.5)) == [1500]
+    ledger.abandon()
+    ledger, reports = opened(tmp_path)
+    assert told(unit(pages=6)) == [1500]
+    assert told(replace(unit(pages=6), unit=UNIT + "deep/", crawl_delay_s=None)) == [1500, 1500]
+    assert told(replace(unit(pages=6), crawl_delay_s=0.0)) == [0, 0]
+    assert told(unit(pages=0)) == [None, 0]
     ledger.close()
 
 

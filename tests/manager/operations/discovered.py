@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from manager.db.engine import Database
 from manager.operations.hosts.discoveries import Recorded, record_found
-from manager.operations.hosts.host_lines import Tally, parsed
+from manager.operations.hosts.lists.host_lines import Tally, parsed
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.policy import DEFAULT_POLICY, Policy
 

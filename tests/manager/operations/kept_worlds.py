@@ -33,7 +33,7 @@ def kept_world(make: Callable[..., W]) -> Callable[..., W]:
         key = repr((database.is_sqlite, args, sorted(named.items())))
         if key not in made:
             world = make(database, *args, **named)
-            made[key] = Copy(database), _with_database(world, None)
+            made[key] = Copy(database), _with_database(world, object())
             return world
         kept, world = made[key]
         kept.put_into(database)
@@ -42,8 +42,8 @@ def kept_world(make: Callable[..., W]) -> Callable[..., W]:
     return world_of
 
 
-def _with_database(world: W, database: Database | None) -> W:
-    """Return a world like another, whose agents are its own."""
+def _with_database(world: W, database: object) -> W:
+    """Return a world like another, whose agents are its own. database: or what stands for it."""
     return copy.deepcopy(world, {id(world.db): database})
 
 

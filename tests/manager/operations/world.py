@@ -100,6 +100,7 @@ class FakeAgent:
     continues_probes: bool = False  # whether a crawl begins where its probe ended
     refetches: bool = False  # whether it fetches pages again, and its own are drawn
     sees_bytes: int = 9_000  # of every page; a liar says what it likes
+    crawl_delay_ms: int | None = None  # of every robots.txt; None: an agent before such reports
     shared_held: int | None = 0  # change of address rules in force; None: an agent before them
     # On disk.
     sequence: int = 0
@@ -272,7 +273,9 @@ class World:
             state="working",
             generation_held=agent.held,
             permit=HeldPermit(epoch=agent.epoch, remaining_ms=left_ms) if left_ms > 0 else None,
-            finished=tuple(agent.unanswered),
+            finished=tuple(
+                replace(one, crawl_delay_ms=agent.crawl_delay_ms) for one in agent.unanswered
+            ),
             rests=tuple(self.rests.get(name, ())),
             addresses=tuple(
                 HostAddresses(host=host, addresses=tuple(seen)) for host, seen in agent.sees.items()

@@ -109,7 +109,7 @@ class CrawlView:
 
     def _ways(self, address: int, owner: int) -> list[SplitChoice]:
         host, top, taking, found = self._splittable(address)
-        pause_ms = pause_of(self.tx, top, found, self.policy)
+        pause_ms = pause_of(self.tx, host.id, top, found, self.policy)
         speeds = {
             row.agent_id: row.ms_per_kb
             for row in measurements.distances_of_units(self.tx, [top])

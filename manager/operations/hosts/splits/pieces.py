@@ -1,9 +1,9 @@
 """Pieces of a host: its directories by the newest crawl, who takes them, and the pause they keep.
 
 Invariant: the pause between two requests, of all agents together, is what the host's owner keeps
-alone, unless a person chose another (`policy.split_interval_s`, `--interval-s`). So a split never
-raises the rate at an address. Rests of fast hosts are not counted on: whether a host is fast is
-known to its agent only.
+alone, unless its robots.txt (`crawl_delays`) or a person (`policy.split_interval_s`,
+`--interval-s`) chose another. So a split never raises the rate at an address by itself. Rests of
+fast hosts are not counted on: whether a host is fast is known to its agent only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -23,11 +23,12 @@ from manager.balancing.pieces import Cut, cut
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
-from manager.db.hosts import directories
+from manager.db.hosts import crawl_delays, directories
 from manager.db.hosts.hosts import HostRow
 from manager.db.measurement import measurements
 from manager.db.ownership import assignments, pins
 from manager.errors import ConflictError
+from manager.operations.hosts.crawl_delays import agreed_ms
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.ownership.reassignment import members
 from manager.operations.policy import Policy
@@ -135,14 +136,19 @@ def directories_of(tx: Transaction, host: HostRow) -> Directories:
     return Directories(number, dict(sizes))
 
 
-def pause_of(tx: Transaction, top: int, found: Directories, policy: Policy) -> float:
-    """Return the milliseconds between two requests to a host: as a person chose it, else as its
-    owner keeps it alone."""
+def pause_of(tx: Transaction, host_id: int, top: int, found: Directories, policy: Policy) -> float:
+    """Return the milliseconds between two requests to a host: as a person or its robots.txt chose
+    it, else as its owner keeps it alone."""
+    delays = crawl_delays.delays_of_host(tx, host_id)
     if policy.split_interval_s:
-        return policy.split_interval_s * 1000
+        longest_ms = max((one.delay_ms for one in delays), default=0)
+        return max(policy.split_interval_s * 1000, float(longest_ms))  # agents keep it anyway
     owner = agents.by_id(tx, assignments.owners_of(tx, [top]).get(top, 0))
     capacity = DEFAULT_CAPACITY if owner is None else capacity_of(owner)
-    pause_ms = math.ceil(_idle(capacity).pause_ms(found.whole()))
+    whole = found.whole()
+    pause_ms = agreed_ms(delays, _idle(capacity).pause_ms(whole))
+    answers_ms = _idle(replace(capacity, interval_ms=0.0, fast_interval_ms=0.0)).pause_ms(whole)
+    pause_ms = math.ceil(max(pause_ms, answers_ms))
     return float(min(max(1, pause_ms), INTERVAL_MOST_S * 1000))  # an agent rests no longer
 
 

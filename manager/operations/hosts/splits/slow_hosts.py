@@ -11,7 +11,7 @@ import numpy as np
 
 from manager.balancing.forecast.slow_hosts import remedies
 from manager.db.engine import Transaction
-from manager.db.hosts import addresses, hosts
+from manager.db.hosts import addresses, crawl_delays, hosts
 from manager.db.hosts.hosts import HostRow
 from manager.db.rounds import rounds
 from manager.message_fields import message_fields
@@ -87,7 +87,20 @@ def _slow_host(
         takes_ms=whole_ms(ends_ms),
         interval_s=None if interval_ms is None else math.floor(interval_ms) / 1000,
         burst=found.burst,
-        why=view.obstacle(host.id) or Message("hosts.split_gains_nothing"),
+        why=_asks_for_time(view, host, agent, load.rest_ms(part))
+        or view.obstacle(host.id)
+        or Message("hosts.split_gains_nothing"),
+    )
+
+
+def _asks_for_time(view: CrawlView, host: HostRow, agent: int, rest_ms: float) -> Message | None:
+    """Return that the Crawl-delay of a host is longer than the rest of its address."""
+    read = {one.agent_id: one.delay_ms for one in crawl_delays.delays_of_host(view.tx, host.id)}
+    delay_ms = read.get(agent, 0)
+    return (
+        Message("hosts.asks_for_crawl_delay", delay_s=delay_ms / 1000)
+        if delay_ms > rest_ms
+        else None
     )
 
 

@@ -156,16 +156,18 @@ def test_a_conversion_that_fails_changes_nothing(
     ledger.close()
 
 
-@pytest.mark.parametrize("version", [2, 3, 4, 5, 6])
-def test_a_ledger_of_version_2_to_6_goes_on(tmp_path: Path, version: int) -> None:
-    """It lacks rests, indexes, or the units that failed; all else is as it was."""
+@pytest.mark.parametrize("version", [2, 3, 4, 5, 6, 7])
+def test_a_ledger_of_version_2_to_7_goes_on(tmp_path: Path, version: int) -> None:
+    """It lacks rests, indexes, units that failed or Crawl-delays; all else is as it was."""
     ledger = open_ledger(tmp_path)
     ledger.append_captures([(capture(1), ())])
     ledger.open_job(Job(ledger.new_job_number(), "http://h1.example:80/", "crawl", 1))
     ledger.place_job(1, "http://h1.example:80/", "192.0.2.1")
     ledger.close()
     connection = sqlite3.connect(tmp_path / DATABASE)
-    connection.execute("DROP TABLE failed")
+    connection.execute("DROP TABLE crawl_delays")
+    if version < 7:
+        connection.execute("DROP TABLE failed")
     if version < 6:
         connection.execute("DROP TABLE open_index")
     if version < 4:
@@ -178,7 +180,9 @@ def test_a_ledger_of_version_2_to_6_goes_on(tmp_path: Path, version: int) -> Non
     for _ in range(2):
         ledger = open_ledger(tmp_path)
         assert ledger.rests() == []
-        assert DurableReports(ledger.database).failures() == {}
+        reports = DurableReports(ledger.database)
+        assert reports.failures() == {}
+        assert reports.pending_finished(1) == []
         assert [row.job.unit for row in ledger.jobs_at("192.0.2.1")] == ["http://h1.example:80/"]
         assert captures_of(tmp_path) == [page(1)]
         ledger.close()

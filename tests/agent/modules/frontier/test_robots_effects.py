@@ -28,6 +28,7 @@ def test_a_crawl_delay_holds_for_its_host_only() -> None:
     assert min(gaps(world, "a")) == 60.0
     assert max(gaps(world, "b")) < 60.0
     assert min(gaps(world)) >= 20.0
+    assert {one.unit: one.crawl_delay_s for one in world.reports.units} == {A: 60.0, B: 0.0}
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_split_host_rests_once_for_each_owner() -> None:
         array(5, 5, 5),
         array(1, 1, 1),
         np.array([7, 7, 9]),
-        shared_ms=array(3000, 3000, 0),
+        pause_ms=array(3000, 3000, 0),
     )
     assert work.own_rest_ms(np.array([0, 1, 1])).tolist() == [6000, 6000, 0]
     assert work.own_rest_ms(np.array([1, 1, 0])).tolist() == [3000, 3000, 0]

@@ -12,8 +12,8 @@ from manager.db.engine import Database
 from manager.operations.fleet.agents import retire
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.hosts import exclude_host
-from manager.operations.hosts.list_import import ImportedLists, import_lists
-from manager.operations.hosts.refused_lines import LinesRefusedError
+from manager.operations.hosts.lists.list_import import ImportedLists, import_lists
+from manager.operations.hosts.lists.refused_lines import LinesRefusedError
 from manager.operations.logs.log_scratch import LogWorkspace
 from manager.operations.logs.source_files import export
 from manager.operations.ownership.pins import list_pins, pin_unit

@@ -20,7 +20,7 @@ from manager.db.rounds import rounds
 from manager.db.transaction import chunks
 from manager.operations.hosts.crawl_scope import deciding_rule
 from manager.operations.hosts.found_urls import FoundUrl, parse_found
-from manager.operations.hosts.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
+from manager.operations.hosts.lists.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
 from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
 from shared.errors import ConflictError, PrsmError
 from shared.frozen import frozen

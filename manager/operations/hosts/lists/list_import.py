@@ -23,8 +23,8 @@ from manager.db.transaction import chunks
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.crawl_scope import rules_in_force
-from manager.operations.hosts.host_lines import Tally, batches, parsed, store
-from manager.operations.hosts.refused_lines import (
+from manager.operations.hosts.lists.host_lines import Tally, batches, parsed, store
+from manager.operations.hosts.lists.refused_lines import (
     REFUSALS_KEPT,
     LinesRefusedError,
     RefusedLine,
