@@ -79,7 +79,7 @@ NEW_IN_7: Final = (
 )
 
 NEW_IN_8: Final = (
-    # Hosts whose robots.txt asks for a Crawl-delay, as it was read last.
+    # Hosts whose newest robots.txt asks for a Crawl-delay.
     """
     CREATE TABLE IF NOT EXISTS crawl_delays (
         host TEXT PRIMARY KEY,

@@ -13,7 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from manager.balancing.arrays import FloatArray, IntArray
-from manager.balancing.forecast.predictor import AddressLoad, address_loads, crawl_ms, turn_rests
+from manager.balancing.forecast.predictor import (
+    AddressLoad,
+    address_ends,
+    address_loads,
+    crawl_ms,
+    turn_rests,
+)
 from manager.balancing.forecast.work_duration import Availability, Capacity
 
 __all__ = ["AgentLoad", "CrawlForecast", "HostPart"]
@@ -48,6 +54,10 @@ class AgentLoad:
     def work_ms(self) -> float:
         """Return how long it works while it is open."""
         return crawl_ms(self.load, self.capacity)
+
+    def ends_ms(self) -> FloatArray:
+        """Return (addresses,) the work after which each is ended; none is later than `work_ms`."""
+        return np.minimum(address_ends(self.load, self.capacity), self.work_ms)
 
     def alone_ms(self, load: AddressLoad) -> FloatArray:
         """Return (addresses,) how long each would take here if it were the only one."""

@@ -26,7 +26,14 @@ import numpy as np
 from manager.balancing.arrays import BoolArray, FloatArray, IntArray
 from manager.balancing.forecast.work_duration import Capacity
 
-__all__ = ["AddressLoad", "address_loads", "crawl_ms", "fast_threshold", "turn_rests"]
+__all__ = [
+    "AddressLoad",
+    "address_ends",
+    "address_loads",
+    "crawl_ms",
+    "fast_threshold",
+    "turn_rests",
+]
 
 _FAST_SHARE: Final = 0.8
 """Above this share of the hosts of an agent are the fast ones, once it has measured enough."""
@@ -131,25 +138,37 @@ def crawl_ms(load: AddressLoad, agent: Capacity) -> float:
         return 0.0
     limit_kb_per_ms = agent.bytes_per_s / 1e6 if agent.bytes_per_s else math.inf
     least = float(load.volume_kb.sum()) / limit_kb_per_ms
+    return max(float(address_ends(load, agent).max()), least)
+
+
+def address_ends(load: AddressLoad, agent: Capacity) -> FloatArray:
+    """Return (addresses,) when an agent that is always open has ended each address."""
+    limit_kb_per_ms = agent.bytes_per_s / 1e6 if agent.bytes_per_s else math.inf
     if not agent.burst:
-        longest = float(load.alone_ms.max())  # of a host that rests by itself
-        return max(_longest_first(load.busy_ms, agent.connections), longest, least)
+        # A host that rests by itself takes as long as it does alone.
+        return np.maximum(_longest_first(load.busy_ms, agent.connections), load.alone_ms)
     first = agent.interval_ms
     span = np.maximum(load.alone_ms - first, 1e-6)
     queue = _Queue(
         span / load.turns, load.busy_ms / load.turns, load.volume_kb / load.turns, load.turns
     )
-    return max(first + queue.end_ms(agent.connections, limit_kb_per_ms), least)
+    return first + queue.ends_ms(agent.connections, limit_kb_per_ms)
 
 
-def _longest_first(lengths: FloatArray, connections: int) -> float:
-    """Return the end where each connection takes the longest host that is left, to its end."""
+def _longest_first(lengths: FloatArray, connections: int) -> FloatArray:
+    """Return the ends where each connection takes the longest host that is left, to its end."""
     if len(lengths) <= connections:
-        return float(lengths.max())
-    ends = [0.0] * connections
-    for length in np.sort(lengths)[::-1].tolist():
-        heapq.heapreplace(ends, ends[0] + length)
-    return max(ends)
+        return lengths
+    free = [0.0] * connections
+    order = np.argsort(lengths)[::-1]
+    found = []
+    for length in lengths[order].tolist():
+        end = free[0] + length
+        heapq.heapreplace(free, end)
+        found.append(end)
+    ends = np.empty(len(lengths))
+    ends[order] = found
+    return ends
 
 
 @dataclass
@@ -162,8 +181,10 @@ class _Queue:
     kb: FloatArray
     left: FloatArray
 
-    def end_ms(self, connections: int, limit_kb_per_ms: float) -> float:
-        """Return when the last turn is over."""
+    def ends_ms(self, connections: int, limit_kb_per_ms: float) -> FloatArray:
+        """Return (addresses,) when the last turn of each is over."""
+        ends = np.empty(len(self.left))
+        here = np.arange(len(ends))
         now_ms = 0.0
         while True:
             wait = max(
@@ -172,13 +193,16 @@ class _Queue:
             lengths = self.left * (self.cycle_ms + wait)
             count = len(lengths)
             if not wait or count == 1:
-                return now_ms + float(lengths.max())
+                ends[here] = now_ms + lengths
+                return ends
             ending = min(count - 1, math.ceil(_STEP_SHARE * count) - 1)
             step_ms = float(np.partition(lengths, ending)[ending])
             stays = lengths > step_ms * (1 + 1e-12)
+            ends[here[~stays]] = now_ms + lengths[~stays]
             now_ms += step_ms
             if not stays.any():
-                return now_ms
+                return ends
+            here = here[stays]
             left = self.left - step_ms / (self.cycle_ms + wait)
             self.left = np.maximum(left[stays], 1e-9)
             self.cycle_ms, self.busy_ms = self.cycle_ms[stays], self.busy_ms[stays]

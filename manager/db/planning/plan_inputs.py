@@ -61,7 +61,7 @@ class PlanUnit:
 
     @property
     def pause_ms(self) -> int:
-        """Return the time between requests to the host, of all its owners; 0: none of its own."""
+        """Return the time between requests to the host, of all its owners; 0: not set."""
         return max(self.shared_interval_ms or 0, self.crawl_delay_ms or 0)
 
     @property

@@ -31,16 +31,23 @@ __all__ = [
 
 UNITS_AT_ONCE: Final = 5_000
 
+STEPS_MOST: Final = 50
+"""Moments of an agent's crawl at which it is known how many units are finished."""
+
 NO_SPEED: Final = 1.0
 """Milliseconds for each KByte where nothing was ever measured."""
 
 
 @frozen
 class WorkLeft:
-    """Units that an agent has left, and how long they take while its hours are open."""
+    """Units that an agent has left, and how long they take while its hours are open.
+
+    steps: (work, units that are finished by then), `STEPS_MOST` at most, the last with all units.
+    """
 
     units: int
     work_ms: float
+    steps: tuple[tuple[float, int], ...] = ()
 
 
 def units_left(rows: Iterable[WorkTuple]) -> FloatArray:
@@ -113,9 +120,20 @@ def work_left(units: FloatArray, capacities: Mapping[int, Capacity]) -> dict[int
     """Return what each agent has left of some units. capacities: of agents; of others the usual."""
     sized = size_units(units)
     return {
-        number: WorkLeft(int((sized.agent == number).sum()), load.work_ms)
+        number: _work_of(load, sized.group[sized.agent == number])
         for number, load in agent_loads(sized, capacities).items()
     }
+
+
+def _work_of(load: AgentLoad, group: IntArray) -> WorkLeft:
+    """Return the work of an agent with some units, each with its group."""
+    ends = load.ends_ms()
+    order = np.argsort(ends, kind="stable")
+    at_address = np.bincount(np.searchsorted(load.address, group), minlength=len(ends))
+    finished = np.cumsum(at_address[order])
+    shown = np.unique(np.linspace(0, len(ends) - 1, STEPS_MOST).astype(np.intp))
+    steps = zip(ends[order][shown].tolist(), finished[shown].tolist(), strict=True)
+    return WorkLeft(len(group), load.work_ms, tuple(steps))
 
 
 def probe_ms(capacity: Capacity, pages: int) -> float:

@@ -1,9 +1,9 @@
 """Forecast of a round: when it ends, which agents it waits for, why and until when.
 
 Probes end when their agents have called, have had the time that probes take, or are given up.
-Crawls end by the predictor that plans go by, from what is left now. A deadline ends a round in any
-case. The prediction that a round is judged by is stored when it starts and again when its crawl
-begins (`estimate_rounds`); it includes the wait for the last logs.
+Crawls end by the predictor that plans go by, from what is left now. A deadline, a moment or a share
+of the units, ends a round in any case. The prediction that a round is judged by is stored when it
+starts and again when its crawl begins (`estimate_rounds`); it includes the wait for the last logs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 from manager.balancing.forecast.work_duration import Capacity
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
-from manager.db.rounds import round_work, rounds
+from manager.db.rounds import round_units, round_work, rounds
 from manager.db.rounds.round_work import OpenProbes
 from manager.db.rounds.rounds import RoundRow
 from manager.errors import NotFoundError
@@ -28,6 +28,7 @@ from manager.operations.planning.probe_orders import expected_probes
 from manager.operations.planning.work_left import WorkLeft, probe_ms, units_left, work_left
 from manager.operations.policy import Policy
 from manager.operations.rounds.agent_timing import AgentTiming, ForecastReason, timings_of
+from manager.operations.rounds.round_ends import share_end
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -36,7 +37,6 @@ __all__ = [
     "AgentForecast",
     "ForecastReason",
     "RoundForecast",
-    "end_error",
     "estimate_rounds",
     "forecast_of_round",
     "forecast_of_start",
@@ -156,17 +156,6 @@ def estimate_rounds(db: Database, now_ms: int, policy: Policy) -> int:
     return stored
 
 
-def end_error(row: RoundRow, end_ms: int) -> float | None:
-    """Return how wrong the predicted end of a round was: 0.25 is 25% longer than predicted.
-
-    None where it was not predicted, or its deadline ended it.
-    """
-    if row.eta_ms is None or row.eta_made_ms is None or row.carried_ms is not None:
-        return None
-    predicted_ms = row.eta_ms - row.eta_made_ms
-    return (end_ms - row.eta_made_ms) / predicted_ms - 1 if predicted_ms > 0 else None
-
-
 def _left_cached(db: Database, row: RoundRow) -> dict[int, WorkLeft]:
     key = ("work left", row.number, row.state)
     return db.figure(key, lambda tx: _left_of(tx, row))
@@ -199,6 +188,8 @@ def _forecast(
     with db.read() as tx:
         orders = round_work.open_probes(tx, row.number) if row.state == "probing" else []
         timings = timings_of(tx, {*left, *(one.agent_id for one in orders)}, policy, now_ms)
+        states = round_units.counts_of(tx, row.number) if row.until_share is not None else {}
+    finished = sum(states.get(state, 0) for state in round_units.OVER)
     if row.state == "probing":
         found = _last_first(_of_probes(orders, timings, policy, now_ms))
         probing_ms = _latest(found, now_ms)
@@ -207,6 +198,9 @@ def _forecast(
     else:
         found = _last_first(_of_crawls(left, timings))
         end_ms = _with_logs(_latest(found, now_ms), policy)
+    if row.until_share is not None and (row.state == "crawling" or probing_ms is not None):
+        share_ms = share_end(left, timings, row.until_share, finished, probing_ms or 0)
+        end_ms = _with_logs(share_ms, policy) or end_ms
     if row.until_ms is not None:
         end_ms = row.until_ms if end_ms is None else min(end_ms, row.until_ms)
     return RoundForecast(probing_ms, end_ms, row.eta_ms, 0, len(found), found, warnings)

@@ -30,7 +30,7 @@ from manager.operations.planning.planners import Solver
 from manager.operations.planning.plans import plan_options, rows_of_plan
 from manager.operations.policy import Policy
 from manager.operations.rounds.more_probes import order_more_probes
-from manager.operations.rounds.round_forecast import end_error
+from manager.operations.rounds.round_ends import end_error
 from shared.messages import Message
 
 __all__ = ["begin_crawl", "finish_round"]
@@ -148,7 +148,7 @@ def _finish(db: Database, number: int, now_ms: int, policy: Policy) -> bool:
             makespan_ms=makespan_ms,
             makespan_agent=agents.names(tx)[longest[0]] if longest is not None else "",
             elapsed_ms=max(0, last_ms - began_ms),
-            eta_error=end_error(again, now_ms),
+            eta_error=end_error(again, now_ms, round_units.counts_of(tx, again.number)),
         )
         note(tx, now_ms, CLOCK, "round.finish", str(again.number), makespan_ms=makespan_ms)
     return True

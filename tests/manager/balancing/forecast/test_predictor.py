@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from manager.balancing.arrays import FloatArray, IntArray
 from manager.balancing.forecast.crawl_work import Work
-from manager.balancing.forecast.predictor import AddressLoad, address_loads, crawl_ms
+from manager.balancing.forecast.predictor import (
+    AddressLoad,
+    address_ends,
+    address_loads,
+    crawl_ms,
+)
 from manager.balancing.forecast.work_duration import Capacity
 
 NEVER_FAST = 1e18
@@ -133,3 +138,27 @@ def test_no_crawl_is_shorter_than_its_parts(
     for least in (given_load.alone_ms.max(), transfer.sum() / connections, least_ms):
         assert took >= least * (1 - 1e-4)
     assert took <= (given_load.alone_ms.sum() + least_ms) * (1 + 1e-4)
+
+
+@given(
+    st.lists(st.tuples(st.floats(1, 5_000), st.integers(1, 200)), min_size=1, max_size=40),
+    st.sampled_from((1, 2, 5, 50)),
+    st.sampled_from((0, 1, 10)),
+)
+def test_each_address_ends_no_earlier_than_alone_and_the_last_with_the_crawl(
+    hosts: list[tuple[float, int]], connections: int, burst: int
+) -> None:
+    """What ends first needs the least; nothing ends after the agent."""
+    agent = Capacity(connections=connections, interval_ms=1000, burst=burst)
+    urls = array(*(count for _, count in hosts))
+    one = load(array(*(ms * count for ms, count in hosts)), urls, agent)
+    ends = address_ends(one, agent)
+    assert (ends >= one.alone_ms * (1 - 1e-9)).all()
+    assert ends.max() == pytest.approx(crawl_ms(one, agent))
+
+
+def test_addresses_end_by_their_length() -> None:
+    """On one connection without rests: the longest first, so the shortest is ready last."""
+    agent = Capacity(connections=1, burst=0)
+    one = load(array(300, 100, 200), array(3, 1, 2), agent)
+    assert address_ends(one, agent).tolist() == [300, 600, 500]

@@ -9,11 +9,13 @@ import pytest
 
 from manager.db.engine import Database
 from manager.db.fleet import agents
+from manager.db.rounds import rounds
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.health.alert_rules import present_alerts
 from manager.operations.health.consistency_checks import check
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.people.audit_log import audit_page
+from manager.operations.rounds.deadlines import carry_round
 from manager.operations.rounds.predicted_plan import use_predictions
 from manager.operations.rounds.round_forecast import (
     ForecastReason,
@@ -22,6 +24,7 @@ from manager.operations.rounds.round_forecast import (
 )
 from manager.operations.rounds.rounds import cancel_round, round_detail, start_round
 from tests.manager.operations.health.no_alerts import OFF
+from tests.manager.operations.slow_host import size_host
 from tests.manager.operations.world import ADMIN, World
 
 pytestmark = pytest.mark.scenario
@@ -162,6 +165,53 @@ def test_a_deadline_bounds_the_prediction(database: Database) -> None:
     found = forecast_of_round(database, 1, world.policy, world.now_ms)
     assert found.end_ms is not None
     assert found.end_ms <= until_ms
+
+
+def test_a_share_of_the_units_bounds_the_prediction(database: Database) -> None:
+    """A third of the hosts is done when the smallest is; the error is told, as for any round."""
+    world = joined(database, "a")
+    for at, name in enumerate(HOSTS):
+        size_host(
+            database,
+            f"http://{name}:80/",
+            10 ** (at + 1),
+            [world.agents["a"].identity.id],
+            world.now_ms,
+        )
+    start_round(
+        database, "keep", ADMIN, world.now_ms, probe=False, until_share=0.3, policy=world.policy
+    )
+    turn(world, "a")
+    found = forecast_of_round(database, 1, world.policy, world.now_ms)
+    row = round_detail(database, 1).round
+    assert found.end_ms is not None
+    assert found.agents[0].end_ms is not None
+    small_ms, large_ms = (found.end_ms - world.now_ms, found.agents[0].end_ms - world.now_ms)
+    assert small_ms < large_ms / 50
+    assert row.eta_ms == found.end_ms
+    world.fetch("a", f"http://{HOSTS[0]}:80/")
+    world.call("a")
+    world.run()
+    row = round_detail(database, 1).round
+    assert (row.state, row.carried_ms is not None) == ("finished", True)
+    assert row.eta_error is not None
+
+
+def test_a_round_that_a_person_carries_over_has_no_error(database: Database) -> None:
+    """Its share was not finished, so its prediction was not put to the test."""
+    world = joined(database, "a")
+    start_round(
+        database, "keep", ADMIN, world.now_ms, probe=False, until_share=0.9, policy=world.policy
+    )
+    turn(world, "a")
+    world.wait(60)
+    with database.write() as tx:
+        row = rounds.by_number(tx, 1)
+        assert row is not None
+        carry_round(tx, row, ADMIN, world.now_ms)
+    world.run()
+    row = round_detail(database, 1).round
+    assert (row.state, row.eta_error) == ("finished", None)
 
 
 def test_a_round_that_is_late_by_its_own_estimate_is_an_alert(database: Database) -> None:
