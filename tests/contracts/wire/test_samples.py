@@ -84,6 +84,7 @@ def _said(value: Any, before: str = "") -> set[str]:
         "sync_request_before_messages",
         "sync_request_before_update_message",
         "sync_request_before_scope",
+        "sync_request_before_crawl_delay",
         "sync_request_before_reopens",
         "sync_request_most",
     ],
