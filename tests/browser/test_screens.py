@@ -21,7 +21,8 @@ from tests.browser.screens import unsound
 from tests.e2e.manager_process import ManagerProcess
 from tests.manager.api.test_access import login
 from tests.manager.console.browser import Browser as Visitor
-from tests.manager.console.filled import PASSWORD, fill_world
+from tests.manager.console.filled import HOSTS, PASSWORD, fill_world
+from tests.manager.console.large_host import LARGE, grow_host
 from tests.manager.console.markup import read
 from tests.manager.running import running
 from tools.browser.driven import DESK, PHONE, Browser
@@ -190,6 +191,23 @@ def test_a_plan_that_does_not_fit_any_more_is_a_sound_screen(
         html = visitor.act(second, f"{second}/apply").text
     assert "is outdated" in html
     wrong = screens.look_at(html, "stale plan", by="operator", in_place_of="plans")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_slow_hosts_and_proposals_are_sound_screens(screens: Screens, tmp_path: Path) -> None:
+    """The stage of other pages has no host that is large enough to be split."""
+    sessions = fill_world(tmp_path)
+    wrong = []
+    with running(tmp_path, "policy.split_interval_s=5", "policy.slow_host_s=10000") as manager:
+        grow_host(manager)
+        visitor = Visitor(manager.public, cookies={"prsm": sessions["operator"]})
+        for path, page in (
+            ("/console/balance/splits", "splits"),
+            (f"/console/host?host={LARGE}", "host"),
+        ):
+            html = visitor.get(path).text
+            assert HOSTS[5] in read(html).text
+            wrong += screens.look_at(html, f"{page} to split", by="operator", in_place_of=page)
     assert not wrong, "\n".join(wrong)
 
 

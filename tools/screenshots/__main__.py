@@ -18,6 +18,7 @@ from typing import Final
 
 from tools.browser.driven import DESK, PHONE, Browser, missing
 from tools.screenshots.pages import BEFORE_LOGIN, PAGES, address
+from tools.screenshots.round_states import round_states
 from tools.screenshots.stage import Stage, set_stage
 
 WINDOWS: Final = (
@@ -36,6 +37,7 @@ def main() -> int:
     """Set the stage, look at every page, take its picture. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.screenshots", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("build/screenshots"))
+    parser.add_argument("--only", choices=("rounds",), help="pictures of rounds in each state")
     parser.add_argument("--shown", type=Path, help="a folder for the pictures of README")
     asked = parser.parse_args()
     lacking = missing()
@@ -50,10 +52,11 @@ def main() -> int:
     ):
         stage = set_stage(stack, Path(name))
         browser = shown.enter_context(Browser(stage.manager.url))
-        complaints = take(browser, stage, asked.output)
+        complaints = 0 if asked.only == "rounds" else take(browser, stage, asked.output)
+        complaints += take_rounds(browser, stage, asked.output)
         if asked.shown:
             show(browser, stage, asked.shown)
-    print(f"{len(PAGES) * len(WINDOWS)} pictures in {asked.output}, {complaints} complaints")
+    print(f"pictures in {asked.output}, {complaints} complaints")
     return 1 if complaints else 0
 
 
@@ -64,21 +67,39 @@ def take(browser: Browser, stage: Stage, output: Path) -> int:
         browser.open(window)
         for page in PAGES:
             browser.go(address(page, stage.names))
-            browser.picture(output / f"{page}-{window.name}.png")
-            if browser.overflow() > 0:
-                print(f"{page} ({window.name}): {browser.overflow()} pixels wider than the window")
-                complaints += 1
-            for complaint in browser.stick_out():
-                print(f"{page} ({window.name}): {complaint}")
-                complaints += 1
-            for complaint in browser.found():
-                if page != "nothing-there":  # the browser says that it was a 404
-                    print(f"{page} ({window.name}): {complaint}")
-                    complaints += 1
+            complaints += look(browser, page, output)
             if page == BEFORE_LOGIN:
                 browser.log_in(stage.name, stage.password)
         print(f"{window.name}: {len(PAGES)} pages", flush=True)
     return complaints
+
+
+def take_rounds(browser: Browser, stage: Stage, output: Path) -> int:
+    """Take pictures of rounds in each state, in every window. Returns the number of complaints."""
+    complaints = 0
+    for page, path in round_states(stage):
+        for window in WINDOWS:
+            browser.open(window)
+            browser.log_in(stage.name, stage.password)
+            browser.go(path)
+            complaints += look(browser, page, output)
+        print(f"{page}: {len(WINDOWS)} windows", flush=True)
+    return complaints
+
+
+def look(browser: Browser, page: str, output: Path) -> int:
+    """Take a picture of the page that is shown. Returns how much is complained of."""
+    window = browser.window
+    browser.picture(output / f"{page}-{window.name}.png")
+    wide = browser.overflow()
+    said = [f"{wide} pixels wider than the window"] if wide > 0 else []
+    said += browser.stick_out()
+    found = browser.found()
+    if page != "nothing-there":  # the browser says that it was a 404
+        said += found
+    for complaint in said:
+        print(f"{page} ({window.name}): {complaint}")
+    return len(said)
 
 
 def show(browser: Browser, stage: Stage, folder: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from simweb.launcher import SimulatedWeb
 from tools.demo.fleet import FleetOptions, place_agents, start_agents, start_manager
 from tools.demo.rounds import describe, run_round
-from tools.demo.system import Manager, wait_for
+from tools.demo.system import Agent, Manager, wait_for
 from tools.screenshots.people import add_partners, add_people, add_third_party
 from tools.screenshots.releases import add_releases, fail_to_update
 from tools.show_site.keys import People, Signing
@@ -33,7 +33,7 @@ TRANSFERS_S: Final = 200.0
 class Stage:
     """The running manager, and the login to look at it.
 
-    names: an address, a name or a number of each kind. people: who sign releases.
+    names: an address, a name or a number of each kind. people: who sign releases. agents: robots.
     """
 
     manager: Manager
@@ -41,6 +41,7 @@ class Stage:
     password: str
     names: Mapping[str, str]
     people: People
+    agents: list[Agent]
 
 
 def set_stage(
@@ -62,7 +63,7 @@ def set_stage(
     password = secrets.token_urlsafe(9)
     manager.add_user("admin", password, "admin")
     say(f"manager: {manager.url}")
-    start_agents(stack, manager, folder, REGIONS, web.dns_port)
+    agents = start_agents(stack, manager, folder, REGIONS, web.dns_port)
     place_agents(manager, REGIONS)
     manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
     run_round(manager, "random", stall_s=STALL_S, show=lambda detail: say(describe(detail)))
@@ -76,7 +77,8 @@ def set_stage(
     add_releases(manager, signing.people)
     fail_to_update(manager, folder / "robot.region1.example")
     manager.prsm("plan")
-    return Stage(manager, "admin", password, {**_names(manager), **coming}, signing.people)
+    names = {**_names(manager), **coming}
+    return Stage(manager, "admin", password, names, signing.people, agents)
 
 
 def _names(manager: Manager) -> Mapping[str, str]:
