@@ -63,6 +63,14 @@ class Answers:
         answer.close = not host.keep_alive
         return answer
 
+    def overloaded(self) -> Answer:
+        """Return the answer of an address that has too much to do."""
+        wait_s = self._world.options.retry_after_s
+        headers = [("Retry-After", str(wait_s))]
+        answer = text_answer(429, headers=headers, fault="address-overloaded")
+        answer.retry_after_s = wait_s
+        return answer
+
     def _by_fault(self, host: HostPlan, fault: str, request: Request, client: str) -> Answer | None:
         is_robots = request.path == "/robots.txt"
         options = self._world.options
