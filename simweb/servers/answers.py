@@ -38,10 +38,11 @@ class Answers:
     def host_of(self, request: Request, server: str) -> HostPlan | None:
         """Return the host that a request to an address means; None when it is not there."""
         if not request.host:
-            at_address = (h for h in self._world.hosts if self._running.address_of(h) == server)
+            running = self._running
+            at_address = (h for h in self._world.hosts if server in running.addresses_of(h))
             return next(at_address, None)
         host = self._world.by_name.get(request.host)
-        return host if host and self._running.address_of(host) == server else None
+        return host if host and server in self._running.addresses_of(host) else None
 
     def disallowed(self, host: HostPlan, request: Request) -> bool:
         """Return whether the host's robots.txt, as planned, forbids this to this robot."""

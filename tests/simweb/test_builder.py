@@ -217,7 +217,7 @@ def test_a_pace_ends_when_delay_and_bandwidth_say() -> None:
 
 
 def test_all_hosts_share_some_addresses_and_are_in_domains() -> None:
-    """In turns; only a refused host and a folder have an address besides."""
+    """Each is the first of as many; only a refused host and a folder have another address."""
     options = WorldOptions(
         hosts=60, addresses=2, domains=25, domain="jp", host_trouble=("refused=2",), robots=()
     )
@@ -225,6 +225,9 @@ def test_all_hosts_share_some_addresses_and_are_in_domains() -> None:
     refused = {host.address for host in world.hosts if host.trouble == "refused"}
     shared = Counter(host.address for host in world.hosts if host.trouble != "refused")
     assert set(shared) == {"127.20.0.1", "127.20.0.2"}
+    assert set(world.addresses()) == set(shared)
+    healthy = [host for host in world.hosts if host.trouble != "refused"]
+    assert all({host.address, *host.more_addresses} == set(shared) for host in healthy)
     assert max(shared.values()) - min(shared.values()) <= 2
     assert len(refused) == 2
     assert not refused & set(shared)
