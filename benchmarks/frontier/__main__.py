@@ -7,7 +7,8 @@ disturbed says nothing of the size.
 The parts: `modules`, the real dedup, frontier and ledger with answers made up at once; `wheel`,
 the same in fake time with all hosts at the usual interval; `scale`, the wheel with 100 hosts and
 with a million; `live`, the shipped programs with all hosts at an interval, by the clock, judged
-from the log of nginx; `agent`, the shipped programs before a web without end.
+from the log of nginx; `failing`, the same with hosts that all fail; `agent`, the shipped programs
+before a web without end.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.frontier.agent import crawl_at
-from benchmarks.frontier.live import Live, crawl_live
+from benchmarks.frontier.live import Live, crawl_failing, crawl_live
 
 SIZES = (10**5, 10**6, 10**7)
 HOSTS = (10**4, 10**2, 10**6)
 MAIN_HOSTS = 10**4
 """Of these the figures of the last line are; the table has all."""
 
-PARTS = ("modules", "wheel", "scale", "live", "agent")
+PARTS = ("modules", "wheel", "scale", "live", "failing", "agent")
 WHEEL_HOSTS = 50_000
 WHEEL_SECONDS = 100.0
 WHEEL_IN_MEMORY = 4_000
@@ -41,6 +43,7 @@ SCALE_TURNS_PER_S = 2500
 SCALE_TURNS = 100_000
 """At least so many are measured at each number of hosts."""
 LIVE = Live(hosts=5000, interval_s=5.0, seconds=90.0, in_memory=1000)
+FAILING = Live(hosts=50_000, interval_s=20.0, seconds=180.0, in_memory=WHEEL_IN_MEMORY)
 AGENT_SIZES = (10**5, 10**7)
 AGENT_HOSTS = 10**4
 AGENT_SECONDS = 40.0
@@ -65,6 +68,8 @@ def main() -> None:
     parser.add_argument("--live-interval-s", type=float, default=LIVE.interval_s)
     parser.add_argument("--live-seconds", type=float, default=LIVE.seconds)
     parser.add_argument("--live-in-memory", type=int, default=LIVE.in_memory, help="addresses")
+    parser.add_argument("--failing-hosts", type=int, default=FAILING.hosts)
+    parser.add_argument("--failing-seconds", type=float, default=FAILING.seconds)
     parser.add_argument("--agent-sizes", type=_numbers, default=AGENT_SIZES)
     parser.add_argument("--agent-hosts", type=int, default=AGENT_HOSTS)
     parser.add_argument("--agent-seconds", type=float, default=AGENT_SECONDS)
@@ -86,14 +91,21 @@ def main() -> None:
             live = Live(
                 asked.live_hosts, asked.live_interval_s, asked.live_seconds, asked.live_in_memory
             )
-            found = crawl_live(live, Path(name) / "live")
-            print("\nby the clock:")
-            for key, value in found.items():
-                print(f"  {key:34} {value}", flush=True)
-            result |= found
+            result |= _show_live("by the clock", crawl_live(live, Path(name) / "live"))
+        if "failing" in asked.parts:
+            failing = replace(FAILING, hosts=asked.failing_hosts, seconds=asked.failing_seconds)
+            found = crawl_failing(failing, Path(name) / "failing")
+            result |= _show_live("hosts that all fail", found)
         if "agent" in asked.parts:
             result["agent"] = _agent(asked, Path(name))
     print("RESULT " + json.dumps(result))
+
+
+def _show_live(what: str, found: dict[str, Any]) -> dict[str, Any]:
+    print(f"\n{what}:")
+    for key, value in found.items():
+        print(f"  {key:34} {value}", flush=True)
+    return found
 
 
 def _scale(sizes: tuple[int, ...], scratch: Path) -> dict[str, Any]:

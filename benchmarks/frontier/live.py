@@ -9,7 +9,6 @@ from the log of nginx.
 from __future__ import annotations
 
 import json
-import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from benchmarks.frontier.endless import PLACES, address
 from tools.demo.system import BIN, Agent, Manager
 from tools.held_port import HeldPort
 
-__all__ = ["Live", "crawl_live", "figures_of"]
+__all__ = ["Live", "crawl_failing", "crawl_live", "figures_of"]
 
 NAME: Final = "bench.example"
 LONGEST_END_S: Final = 120.0
@@ -54,9 +53,31 @@ class Live:
         return f"{settings}\n[memory]\naddresses = {self.in_memory}\n"
 
 
-def crawl_live(live: Live, scratch: Path) -> dict[str, Any]:
-    """Crawl for a while; return the figures, whose names begin with `live_`."""
-    with HeldPort() as port, serve(scratch, scratch / "nginx", port, PLACES) as nginx:
+FAILURES: Final = """
+        if ($host ~ "[0369]$") { return 503; }
+        if ($host ~ "[147]$") { return 444; }
+        location / { return 500; }
+    """
+"""Configuration of a web that has no page: a third of its hosts answers 503, a third cuts the
+connection (444 is nginx's word for that), the others answer 500."""
+
+
+def crawl_failing(live: Live, scratch: Path) -> dict[str, Any]:
+    """Crawl hosts that all fail for a while; the names of the figures begin with `failing_`."""
+    found = crawl_live(live, scratch, FAILURES)
+    return {
+        name.replace("live_", "failing_", 1): value
+        for name, value in found.items()
+        if "page" not in name and "share" not in name
+    }
+
+
+def crawl_live(live: Live, scratch: Path, places: str = PLACES) -> dict[str, Any]:
+    """Crawl for a while; return the figures, whose names begin with `live_`.
+
+    places: what the web answers, in nginx's words.
+    """
+    with HeldPort() as port, serve(scratch, scratch / "nginx", port, places) as nginx:
         manager = Manager(scratch / "manager", MANAGER).start()
         try:
             agent = _with_hosts(manager, live, nginx, scratch)
@@ -126,7 +147,7 @@ def figures_of(live: Live, requests: list[Logged], cost: Cost) -> dict[str, Any]
         "live_without_request": live.hosts - len(first_s),
         "live_without_page": live.hosts - len(page_s),
         "live_first_request_last_host_s": round(max(first_s.values()), 1),
-        "live_first_page_last_host_s": round(max(page_s.values(), default=math.nan), 1),
+        "live_first_page_last_host_s": round(max(page_s.values(), default=-1.0), 1),
         "live_ideal_s": round(ideal_s, 1),
         "live_late_first_requests": sum(when > due_s for when in first_s.values()),
         "live_late_first_pages": sum(when > due_s + ideal_s for when in page_s.values()),
