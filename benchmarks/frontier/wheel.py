@@ -40,6 +40,8 @@ INTERVAL_S: Final = 20.0
 TICK_S: Final = 0.1
 COMMIT_S: Final = 1.0
 CONNECTIONS: Final = 2000
+PAGES_MET: Final = 400_000
+"""At most so many pages were met before, of ten links each: four a host, one of more hosts."""
 ROBOTS: Final = b"User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\nAllow: /private/x\n"
 
 
@@ -123,7 +125,7 @@ def main() -> None:
     )
     ledger = SqliteLedger.open(folder, options, SystemClock())
     open_jobs(ledger, hosts)
-    page = fill(ledger, hosts, 0, 4 * PAGE_LINKS * hosts)
+    page = fill(ledger, hosts, 0, PAGE_LINKS * max(hosts, min(4 * hosts, PAGES_MET)))
     limits = CrawlLimits(
         parallel=CONNECTIONS, pages_per_host=1 << 40, addresses_in_memory=in_memory
     )
