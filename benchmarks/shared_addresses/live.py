@@ -119,6 +119,7 @@ def _crawl(site: Site, folder: Path) -> dict[str, Any]:
         delay_factor=site.delay_factor,
         first_byte_s=30.0,
         total_s=60.0,
+        report_s=10.0,  # a log each second is more than a busy machine takes
         shared_address_domains=20 if site.shared else ONE_CLOCK,
         shared_least_interval_s=LEAST_S,
     )
