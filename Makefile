@@ -96,7 +96,7 @@ screenshots: dev  ## pictures of every page of the console, light, dark, wide, n
 	@tools/test_packages.sh check all
 	@$(VENV)/python -m tools.screenshots $(ARGS)
 
-bench: bench-archive bench-balance bench-churn bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-islands bench-lists bench-live bench-lying bench-manager bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-churn bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-islands bench-lists bench-live bench-lying bench-manager bench-shared bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
 
 bench-comparison: dev  ## a benchmark at an old commit and here, in turns; OLD=v1.0 BENCH=console ARGS="--only sqlite"
 	$(VENV)/python -m benchmarks.comparison $(OLD) $(BENCH) --rounds $(or $(ROUNDS),1) -- $(ARGS)
@@ -123,11 +123,11 @@ bench-hostcache: dev  ## host names in memory: seed 000's figure 6, beside a dic
 bench-fetching: dev  ## what a page costs the process that fetches, without network; ARGS=--instructions counts them
 	$(VENV)/python -m benchmarks.fetching $(ARGS)
 
-bench-frontier: dev  ## what a URL costs, by how many are known; every host at 20 s; memory and recovery; ARGS="--parts wheel"
+bench-frontier: dev  ## what a URL costs, by how many are known; all hosts at an interval, in fake time and live; ARGS="--parts wheel live"
 	@tools/test_packages.sh check
 	$(VENV)/python -m benchmarks.frontier $(ARGS)
 
-bench-shared: dev  ## sites behind addresses that many share, in fake time: hosts an hour, requests a second
+bench-shared: dev  ## sites behind addresses that many share: hosts an hour, requests a second; ARGS="--parts fake", "--parts live"
 	$(VENV)/python -m benchmarks.shared_addresses $(ARGS)
 
 bench-hostile: dev  ## how much later good hosts are done among hostile ones

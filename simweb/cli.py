@@ -119,6 +119,19 @@ def expect(
 @click.option(
     "--per-address/--per-host", default=True, show_default=True, help="parts with a clock"
 )
+@click.option("--per-domain", is_flag=True, help="a clock for each registrable domain there")
+@click.option(
+    "--address-interval-ms", default=0.0, help="least mean gap at an address then; 0: any"
+)
+@click.option(
+    "--address-agents", default=1, show_default=True, help="clients that divide this rate"
+)
+@click.option(
+    "--address-tolerance-ms",
+    default=250.0,
+    show_default=True,
+    help="how late the server may see a request",
+)
 @click.option("--per-client", is_flag=True, help="a clock for each client, not one for all")
 @click.option(
     "--interval-of-host",

@@ -112,7 +112,13 @@ class Crawl:
             case "resolve":
                 answer = partial(post, "resolve.answer")
                 resolve = Resolve(
-                    ports.ledger, ports.resolver, ports.clock, limits, partition, answer
+                    ports.ledger,
+                    ports.resolver,
+                    ports.clock,
+                    limits,
+                    partition,
+                    answer,
+                    lambda: self.shared,
                 )
                 return _kept(self._resolves, resolve)
             case "frontier":

@@ -7,12 +7,13 @@ shared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from zlib import crc32
 
 from shared.frozen import frozen
 from shared.naming.registrable_domain import registrable_domain
 
-__all__ = ["SharedRule", "SharedRules", "address_of", "clock_of"]
+__all__ = ["SharedRule", "SharedRules", "address_of", "clock_of", "preferred_address"]
 
 
 @frozen
@@ -36,3 +37,14 @@ def clock_of(address: str, host: str, rules: SharedRules) -> str:
 def address_of(clock: str) -> str:
     """Return the address of a clock."""
     return clock.partition(" ")[0]
+
+
+def preferred_address(host: str, addresses: Sequence[str], rules: SharedRules) -> str:
+    """Return at which of its addresses a host is asked: the first, as all agents do.
+
+    Where that one is shared, domains are spread over those that are: each has a rate.
+    """
+    if addresses[0] not in rules:
+        return addresses[0]
+    among = [address for address in addresses if address in rules]
+    return among[crc32(registrable_domain(host).encode()) % len(among)]

@@ -35,6 +35,8 @@ class Cost:
     """Of a command and all its processes; `peak_bytes` resident, shared ones counted each time.
 
     loop_ms: of CPU time that a fixed loop took meanwhile, on the average: how slow the machine was.
+    busiest_cpu_s, busiest_waited_s: CPU time of the main thread of the busiest process, and how
+    long it could have run but waited for a processor, by the last sample.
     """
 
     status: int
@@ -42,6 +44,8 @@ class Cost:
     wall_s: float
     peak_bytes: int
     loop_ms: float
+    busiest_cpu_s: float = 0.0
+    busiest_waited_s: float = 0.0
 
 
 def measure(words: list[str], seconds: float, scratch: Path, **environment: str) -> Cost:
@@ -91,7 +95,7 @@ def _run(out: Path, seconds: float, words: list[str]) -> None:
     watcher.join()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     loop_ms = sum(loops) / max(1, len(loops))
-    cost = Cost(status, used.ru_utime + used.ru_stime, wall_s, peak.bytes, loop_ms)
+    cost = Cost(status, used.ru_utime + used.ru_stime, wall_s, peak.bytes, loop_ms, *peak.busiest())
     out.write_text(json.dumps(asdict(cost)))
 
 
@@ -105,14 +109,24 @@ def _loop_ms() -> float:
 
 
 class _Peak:
-    """The greatest memory of all processes below this one together."""
+    """The greatest memory of all processes below this one together, and the CPU time of each."""
 
     def __init__(self) -> None:
         self.bytes = 0
+        self._times: dict[int, tuple[float, float]] = {}
 
     def look(self) -> None:
         """Take a sample."""
-        self.bytes = max(self.bytes, sum(map(_resident, _descendants(os.getpid()))))
+        processes = _descendants(os.getpid())
+        self.bytes = max(self.bytes, sum(map(_resident, processes)))
+        for process in processes:
+            with contextlib.suppress(OSError):
+                ran, waited = Path(f"/proc/{process}/schedstat").read_text().split()[:2]
+                self._times[process] = int(ran) / 1e9, int(waited) / 1e9
+
+    def busiest(self) -> tuple[float, float]:
+        """Return the CPU time of the busiest process and how long it waited for a processor."""
+        return max(self._times.values(), default=(0.0, 0.0))
 
 
 def _descendants(process: int) -> list[int]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Fetched", "Served", "need", "serve"]
+__all__ = ["Fetched", "Logged", "Served", "need", "serve"]
 
 _CONFIGURATION: Final = """\
 daemon off;
@@ -32,7 +32,8 @@ events {{ worker_connections 8000; }}
 http {{
     include /etc/nginx/mime.types;
     default_type text/html;
-    log_format judge '$msec $status $host $request_uri $sent_http_content_type';
+    log_format judge
+        '$msec $request_time $server_addr $status $host $request_uri $sent_http_content_type';
     access_log access.log judge buffer=256k;
     client_body_temp_path temp; proxy_temp_path temp; fastcgi_temp_path temp;
     uwsgi_temp_path temp; scgi_temp_path temp;
@@ -65,6 +66,19 @@ class Fetched:
     first_s: float = 0.0  # when the first of these URLs was answered, since 1970; 0: none was
 
 
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One request in the log. Times are since 1970, to the millisecond: first byte in, last out."""
+
+    start_s: float
+    end_s: float
+    address: str  # of the server
+    status: int
+    host: str
+    path: str
+    content_type: str
+
+
 class Served:
     """A running nginx."""
 
@@ -73,23 +87,32 @@ class Served:
         self._process = process
         self.port = port
 
-    def take_log(self) -> Fetched:
-        """Return the fetches since the last call, and begin a new log."""
+    def take_requests(self) -> list[Logged]:
+        """Return the requests since the last call, in the order of their ends; begin a new log."""
         self._process.send_signal(signal.SIGUSR1)  # writes out what is buffered
         time.sleep(0.5)
+        lines = self._log.read_text("utf-8", "replace").splitlines()
+        os.truncate(self._log, 0)
+        return [_logged(line) for line in lines]
+
+    def take_log(self) -> Fetched:
+        """Return the fetches since the last call, and begin a new log."""
         urls: dict[str, bool] = {}
         times = []
         first_s = 0.0
-        lines = self._log.read_text("utf-8", "replace").splitlines()
-        for line in lines:
-            moment, status, host, path, kind = line.split(" ", 4)
-            times.append(float(moment))
-            if status == "200" and path != "/robots.txt":
-                first_s = first_s or times[-1]
-                urls[host + path] = kind.startswith("text/html")
-        os.truncate(self._log, 0)
+        for one in self.take_requests():
+            times.append(one.end_s)
+            if one.status == 200 and one.path != "/robots.txt":
+                first_s = first_s or one.end_s
+                urls[one.host + one.path] = one.content_type.startswith("text/html")
         span_s = max(times) - min(times) if times else 0.0
-        return Fetched(len(lines), len(urls), sum(urls.values()), span_s, first_s)
+        return Fetched(len(times), len(urls), sum(urls.values()), span_s, first_s)
+
+
+def _logged(line: str) -> Logged:
+    moment, took, address, status, host, path, kind = line.split(" ", 6)
+    end_s = float(moment)
+    return Logged(end_s - float(took), end_s, address, int(status), host, path, kind)
 
 
 @contextmanager

@@ -4,9 +4,11 @@ Each size is filled once and measured on copies, in turns with the other sizes; 
 least counts. Who else uses the processors' cores and caches only ever adds, so a turn that was
 disturbed says nothing of the size.
 
-Three parts: `modules`, the real dedup, frontier and ledger with answers made up at once; `wheel`,
-the same in fake time with all hosts at the usual interval; `agent`, the shipped programs before a
-web without end.
+The parts: `modules`, the real dedup, frontier and ledger with answers made up at once; `wheel`,
+the same in fake time with all hosts at the usual interval; `scale`, the wheel with 100 hosts and
+with a million; `live`, the shipped programs with all hosts at an interval, by the clock, judged
+from the log of nginx; `failing`, the same with hosts that all fail; `agent`, the shipped programs
+before a web without end.
 """
 
 from __future__ import annotations
@@ -19,21 +21,29 @@ import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.frontier.agent import crawl_at
+from benchmarks.frontier.live import Live, crawl_failing, crawl_live
 
 SIZES = (10**5, 10**6, 10**7)
 HOSTS = (10**4, 10**2, 10**6)
 MAIN_HOSTS = 10**4
 """Of these the figures of the last line are; the table has all."""
 
-PARTS = ("modules", "wheel", "agent")
+PARTS = ("modules", "wheel", "scale", "live", "failing", "agent")
 WHEEL_HOSTS = 50_000
 WHEEL_SECONDS = 100.0
 WHEEL_IN_MEMORY = 4_000
 """Addresses, as by default."""
+SCALE_HOSTS = (10**2, 10**3, 10**4, 10**5, 10**6)
+SCALE_TURNS_PER_S = 2500
+SCALE_TURNS = 100_000
+"""At least so many are measured at each number of hosts."""
+LIVE = Live(hosts=5000, interval_s=5.0, seconds=90.0, in_memory=1000)
+FAILING = Live(hosts=50_000, interval_s=20.0, seconds=180.0, in_memory=WHEEL_IN_MEMORY)
 AGENT_SIZES = (10**5, 10**7)
 AGENT_HOSTS = 10**4
 AGENT_SECONDS = 40.0
@@ -53,6 +63,13 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=TURNS, help="of which the least counts")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--wheel-hosts", type=int, default=WHEEL_HOSTS)
+    parser.add_argument("--scale-hosts", type=_numbers, default=SCALE_HOSTS)
+    parser.add_argument("--live-hosts", type=int, default=LIVE.hosts)
+    parser.add_argument("--live-interval-s", type=float, default=LIVE.interval_s)
+    parser.add_argument("--live-seconds", type=float, default=LIVE.seconds)
+    parser.add_argument("--live-in-memory", type=int, default=LIVE.in_memory, help="addresses")
+    parser.add_argument("--failing-hosts", type=int, default=FAILING.hosts)
+    parser.add_argument("--failing-seconds", type=float, default=FAILING.seconds)
     parser.add_argument("--agent-sizes", type=_numbers, default=AGENT_SIZES)
     parser.add_argument("--agent-hosts", type=int, default=AGENT_HOSTS)
     parser.add_argument("--agent-seconds", type=float, default=AGENT_SECONDS)
@@ -68,9 +85,64 @@ def main() -> None:
             numbers = (asked.wheel_hosts, WHEEL_SECONDS, WHEEL_IN_MEMORY)
             result |= _run("wheel", Path(name) / "wheel", *numbers)
             print(f"\nevery host at 20 s: {result}", flush=True)
+        if "scale" in asked.parts:
+            result |= _scale(asked.scale_hosts, Path(name))
+        if "live" in asked.parts:
+            live = Live(
+                asked.live_hosts, asked.live_interval_s, asked.live_seconds, asked.live_in_memory
+            )
+            result |= _show_live("by the clock", crawl_live(live, Path(name) / "live"))
+        if "failing" in asked.parts:
+            failing = replace(FAILING, hosts=asked.failing_hosts, seconds=asked.failing_seconds)
+            found = crawl_failing(failing, Path(name) / "failing")
+            result |= _show_live("hosts that all fail", found)
         if "agent" in asked.parts:
             result["agent"] = _agent(asked, Path(name))
     print("RESULT " + json.dumps(result))
+
+
+def _show_live(what: str, found: dict[str, Any]) -> dict[str, Any]:
+    print(f"\n{what}:")
+    for key, value in found.items():
+        print(f"  {key:34} {value}", flush=True)
+    return found
+
+
+def _scale(sizes: tuple[int, ...], scratch: Path) -> dict[str, Any]:
+    """Return what a turn costs by the number of hosts, all with as many turns a second.
+
+    The first requests of all hosts, which are for robots.txt, are not measured. Up to
+    `WHEEL_IN_MEMORY` hosts are in memory, of more each one is loaded for its turn; `loaded`: where
+    that is so of the few too.
+    """
+    shipped, loaded, memory = {}, {}, {}
+    print(f"\n{'hosts':>9} {'us a turn':>10} {'loaded':>7} {'turns':>9} {'RSS MB':>7}")
+    for hosts in sizes:
+        row = every = _turns(hosts, WHEEL_IN_MEMORY, scratch)
+        if hosts <= WHEEL_IN_MEMORY:
+            every = _turns(hosts, 0, scratch)
+        size = str(hosts)
+        shipped[size], loaded[size] = row["us_per_turn"], every["us_per_turn"]
+        memory[size] = row["rss_mb"]
+        print(
+            f"{hosts:>9,} {shipped[size]:>10} {loaded[size]:>7} {row['turns']:>9,} "
+            f"{memory[size]:>7}",
+            flush=True,
+        )
+    return {
+        "us_per_turn_by_hosts": shipped,
+        "us_per_turn_loaded_by_hosts": loaded,
+        "rss_mb_by_turning_hosts": memory,
+    }
+
+
+def _turns(hosts: int, in_memory: int, scratch: Path) -> dict[str, Any]:
+    interval_s = max(hosts / SCALE_TURNS_PER_S, 0.1)
+    seconds = SCALE_TURNS * interval_s / hosts
+    folder = scratch / f"scale-{hosts}"
+    row = _run("wheel", folder, hosts, seconds, in_memory, interval_s, 1.5 * interval_s)
+    shutil.rmtree(folder)
+    return row
 
 
 def _modules(asked: argparse.Namespace, scratch: Path) -> dict[str, Any]:

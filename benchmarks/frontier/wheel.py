@@ -1,11 +1,13 @@
 """Hosts that all have turns: so many of them at the usual interval, in fake time.
 
-    python -m benchmarks.frontier.wheel FOLDER HOSTS SECONDS IN_MEMORY
+    python -m benchmarks.frontier.wheel FOLDER HOSTS SECONDS IN_MEMORY [INTERVAL_S UNMEASURED_S]
 
 Every host has a separate address, a robots.txt and pages in its queue. The real ledger, resolve,
 frontier and robots run; each answer comes with the next tick, 0.1 s later. IN_MEMORY: addresses; of
-more, each one is loaded for its turn. The last line on standard output is JSON; `ideal_s` is when
-the last host has its first page where nothing but its interval and the connections hold it up.
+more, each one is loaded for its turn. UNMEASURED_S: runs so long before it counts turns and CPU
+time, so that no host has its first turn in what is measured. The last line on standard output is
+JSON; `ideal_s` is when the last host has its first page where nothing but its interval and the
+connections hold it up.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ INTERVAL_S: Final = 20.0
 TICK_S: Final = 0.1
 COMMIT_S: Final = 1.0
 CONNECTIONS: Final = 2000
+PAGES_MET: Final = 400_000
+"""At most so many pages were met before, of ten links each: four a host, one of more hosts."""
 ROBOTS: Final = b"User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\nAllow: /private/x\n"
 
 
@@ -45,6 +49,7 @@ ROBOTS: Final = b"User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\nAllow:
 class Wheel(Traffic):
     """Traffic in which time counts. Times are by job, 0: none yet."""
 
+    interval_s: float = INTERVAL_S
     turns: int = 0
 
     def __post_init__(self) -> None:
@@ -99,7 +104,7 @@ class Wheel(Traffic):
     def _begin(self, due: Due | RulesDue) -> None:
         job = _job(due)
         rested_s = self.now_s - self.last_end_s[job]
-        assert rested_s >= INTERVAL_S - 1e-6, f"{due.address} rested {rested_s} s"
+        assert rested_s >= self.interval_s - 1e-6, f"{due.address} rested {rested_s} s"
         self.first_request_s[job] = self.first_request_s[job] or self.now_s
         self.in_flight.append(due)
         self.turns += 1
@@ -113,23 +118,28 @@ def main() -> None:
     """Run it."""
     folder, hosts, seconds = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
     in_memory = int(sys.argv[4])
+    interval_s = float(sys.argv[5]) if len(sys.argv) > 5 else INTERVAL_S
+    unmeasured_s = float(sys.argv[6]) if len(sys.argv) > 6 else 0.0
     options = LedgerOptions(
         agent="bench.example", info=SegmentInfo("prsm/bench", "bench", "mailto:robot@bench.example")
     )
     ledger = SqliteLedger.open(folder, options, SystemClock())
     open_jobs(ledger, hosts)
-    page = fill(ledger, hosts, 0, 4 * PAGE_LINKS * hosts)
+    page = fill(ledger, hosts, 0, PAGE_LINKS * max(hosts, min(4 * hosts, PAGES_MET)))
     limits = CrawlLimits(
         parallel=CONNECTIONS, pages_per_host=1 << 40, addresses_in_memory=in_memory
     )
-    politeness = Politeness(interval_s=INTERVAL_S, fast_interval_s=INTERVAL_S, times_last=0)
-    wheel = Wheel(ledger, hosts, page, politeness=politeness, limits=limits)
+    politeness = Politeness(interval_s=interval_s, fast_interval_s=interval_s, times_last=0)
+    wheel = Wheel(ledger, hosts, page, politeness=politeness, limits=limits, interval_s=interval_s)
     wheel.robots = Robots("PRS", False, _Clock(wheel), limits, RulesFile(folder))
-    begin_s, cpu_s, wall_s = wheel.now_s, time.process_time(), time.perf_counter()
+    begin_s = wheel.now_s
+    wheel.run(unmeasured_s)
+    wheel.turns = 0
+    cpu_s, wall_s = time.process_time(), time.perf_counter()
     wheel.run(seconds)
     cpu_s, wall_s = time.process_time() - cpu_s, time.perf_counter() - wall_s
     rate = CONNECTIONS / TICK_S
-    ideal_s = max(hosts / rate, INTERVAL_S)
+    ideal_s = max(hosts / rate, interval_s)
     first_s = max(wheel.first_request_s) - begin_s
     result = {
         "hosts": hosts,

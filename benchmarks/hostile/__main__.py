@@ -3,11 +3,12 @@
     python -m benchmarks.hostile [--good 100] [--pages 30] [--interval-s 1] [--limit 50]
                                  [--hostile "bomb nested"]... [--at-a-time 14]
 
-Each entry of the traps, compressed bodies and HTTP answers that others wrote down, and each bomb
-of HTML, is a separate host. All hosts have the same interval, so the good ones' time is the
-interval's unless something holds them up. The crawl must end: no host may have more than --limit
-pages. The hostile hosts come in groups of --at-a-time: what a group does not delay, none of its
-hosts does alone. Prints a line for each crawl; the last line is `RESULT` and JSON.
+Each entry of the traps, compressed bodies and HTTP answers that others wrote down, each bomb of
+HTML, and each way to answer a byte a second, is a separate host. All hosts have the same interval,
+so the good ones' time is the interval's unless something holds them up. The crawl must end: no host
+may have more than --limit pages. The hostile hosts come in groups of --at-a-time: what a group does
+not delay, none of its hosts does alone. Prints a line for each crawl; the last line is `RESULT` and
+JSON.
 """
 
 from __future__ import annotations

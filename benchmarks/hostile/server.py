@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TextIO
 
 from benchmarks.hostile.bodies import body_sites
+from benchmarks.hostile.slow import BYTE_S, bytes_at_once, slow_sites
 from benchmarks.hostile.traps import Site, page_of, trap_sites
 
 __all__ = ["good_address", "good_paths", "hostile_addresses"]
@@ -43,7 +44,7 @@ def hostile_addresses(words: Iterable[str] = ("",)) -> dict[str, tuple[str, Site
     words = tuple(words)
     return {
         f"127.31.{number // 250}.{number % 250 + 1}": (name, site)
-        for number, (name, site) in enumerate((*trap_sites(), *body_sites()))
+        for number, (name, site) in enumerate((*trap_sites(), *body_sites(), *slow_sites()))
         if any(word in name for word in words)
     }
 
@@ -77,8 +78,13 @@ class _Hosts:
         answer = site(target)
         if target == "/robots.txt" and "robots.txt" not in name:
             answer = NO_RULES
-        writer.write(answer)
+        at_once = bytes_at_once(name, target, answer)
+        writer.write(answer[:at_once])
         await writer.drain()
+        for byte in answer[at_once:]:
+            await asyncio.sleep(BYTE_S)
+            writer.write(bytes([byte]))
+            await writer.drain()
         while "endless" in name and target != "/robots.txt":
             writer.write(b"<p>and so on")
             await writer.drain()

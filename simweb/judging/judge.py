@@ -1,7 +1,8 @@
 """Judge a crawl from the server's side: was it polite, did it obey?
 
 Knows the log that simweb wrote and nothing else. The gap of two requests is the end of one to
-the start of the next, robots.txt included; names that share an address share its clock. What
+the start of the next, robots.txt included; names that share an address share its clock, or those
+of one registrable domain do, and the address has a rate for all of them (`per_domain`). What
 the log says errs in the crawler's favour (see `connection`), and a gap that is too short by no
 more than the tolerance is let pass; so an accusation holds.
 """
@@ -15,12 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from shared.errors import SettingError
+from shared.naming.registrable_domain import registrable_domain
 from simweb.judging.log_reader import Event, Seen, Span, read_crawl, read_log
 from simweb.judging.verdict import Verdict
 
 __all__ = ["Rules", "judge_events", "judge_log"]
 
 _ROBOTS = "/robots.txt"
+_AT_LEAST_0 = ("interval_ms", "tolerance_ms", "burst", "times_last", "address_interval_ms",
+               "address_agents", "address_tolerance_ms")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,10 @@ class Rules:
 
     interval_ms: float
     per_address: bool = True  # else a clock for each host name
+    per_domain: bool = False  # a clock for each registrable domain at an address, if per_address
+    address_interval_ms: float = 0.0  # between two requests to an address, of all clients; 0: any
+    address_agents: int = 1  # clients that divide this rate, each with a separate clock
+    address_tolerance_ms: float = 250.0  # how late the server may see a request
     per_client: bool = False  # else all clients share a clock
     interval_of_host: Mapping[str, float] = field(default_factory=dict)  # milliseconds by name
     tolerance_ms: float = 5.0
@@ -37,9 +45,15 @@ class Rules:
     robots_first: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("interval_ms", "tolerance_ms", "burst", "times_last"):
+        for name in _AT_LEAST_0:
             if getattr(self, name) < 0:
                 raise SettingError(f"{name} = {getattr(self, name)}: must be >= 0")
+
+    def clock_of(self, server: str, host: str) -> Hashable:
+        """Return what politeness counts by."""
+        if not self.per_address:
+            return host
+        return (server, registrable_domain(f"http://{host}:80/")) if self.per_domain else server
 
     def interval_of(self, *hosts: str) -> float:
         """Return the least interval of some hosts, in milliseconds."""
@@ -62,6 +76,7 @@ def judge_events(events: Iterable[Event], rules: Rules) -> Verdict:
     _count(verdict, crawl.requests)
     _judge_robots(verdict, crawl.requests, rules)
     _judge_gaps(verdict, crawl.requests, rules)
+    _judge_rates(verdict, crawl.requests, rules)
     _judge_hosts(verdict, crawl.requests, rules)
     _judge_retry_after(verdict, crawl.requests, rules)
     _judge_connections(verdict, crawl.spans, rules)
@@ -100,7 +115,7 @@ def _judge_robots(verdict: Verdict, requests: list[Seen], rules: Rules) -> None:
 
 def _judge_gaps(verdict: Verdict, requests: list[Seen], rules: Rules) -> None:
     def clock(seen: Seen) -> Hashable:
-        return (seen.server if rules.per_address else seen.host, rules.client_of(seen))
+        return (rules.clock_of(seen.server, seen.host), rules.client_of(seen))
 
     for group in _grouped(requests, clock):
         last, row = group[0], 1
@@ -119,6 +134,26 @@ def _judge_gaps(verdict: Verdict, requests: list[Seen], rules: Rules) -> None:
                 verdict.gap(gap_ms)
                 verdict.accuse("too_close", _pair(last, seen, gap_ms, needed_ms))
             last = _later(last, seen)
+
+
+def _judge_rates(verdict: Verdict, requests: list[Seen], rules: Rules) -> None:
+    """Accuse what is above the rate of an address in any span of time.
+
+    A span has one request for each interval, one more for each client, and those that the server
+    may have seen late.
+    """
+    if not rules.address_interval_ms:
+        return
+    most = rules.address_agents + rules.address_tolerance_ms / rules.address_interval_ms
+    for group in _grouped(requests, lambda seen: seen.server):
+        level, last_s = 0.0, group[0].start_s
+        for seen in group:
+            passed = (seen.start_s - last_s) * 1_000 / rules.address_interval_ms
+            level, last_s = max(0.0, level - passed) + 1, seen.start_s
+            if level > most + 1e-9:
+                text = f"{seen.server}: {level - most:.1f} requests too many at {seen}"
+                verdict.accuse("address_rate", text)
+                level = most
 
 
 def _judge_hosts(verdict: Verdict, requests: list[Seen], rules: Rules) -> None:
@@ -153,10 +188,11 @@ def _judge_connections(
     verdict: Verdict, spans: Mapping[tuple[int, int], Span], rules: Rules
 ) -> None:
     """Accuse a connection that opens while the client has another to the same address."""
-    by_pair: dict[tuple[str, str], list[tuple[float, float, int]]] = defaultdict(list)
+    by_pair: dict[tuple[str, str, Hashable], list[tuple[float, float, int]]] = defaultdict(list)
     for (_, number), span in spans.items():
-        by_pair[span.client, span.server].append((span.start_s, span.end_s, number))
-    for (client, server), times in by_pair.items():
+        clock = rules.clock_of(span.server, span.host) if rules.per_domain else None
+        by_pair[span.client, span.server, clock].append((span.start_s, span.end_s, number))
+    for (client, server, _), times in by_pair.items():
         times.sort()
         _, until, number = times[0]
         for start, end, other in times[1:]:

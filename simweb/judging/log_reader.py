@@ -48,6 +48,7 @@ class Span:
     server: str
     start_s: float
     end_s: float
+    host: str = ""  # of its first request
 
 
 @dataclass(slots=True)
@@ -127,6 +128,7 @@ def _stretch(spans: dict[tuple[int, int], Span], event: Event, run: int) -> None
     key = (run, int(event["connection"]))
     span = spans.get(key)
     if span is None:
-        spans[key] = Span(intern(event["client"]), intern(event["server"]), start, end)
+        span = spans[key] = Span(intern(event["client"]), intern(event["server"]), start, end)
     else:
         span.start_s, span.end_s = min(span.start_s, start), max(span.end_s, end)
+    span.host = span.host or intern(event.get("host", ""))

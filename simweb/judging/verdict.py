@@ -11,7 +11,8 @@ __all__ = ["KINDS", "Verdict"]
 KINDS = {
     "disallowed": "requests that robots.txt forbids to this robot",
     "too_close": "requests to one address closer than the interval",
-    "overlapping": "connections of one client to one address at a time",
+    "address_rate": "requests of all clients to one address above its rate",
+    "overlapping": "connections of one client to one address, or domain there, at a time",
     "crawl_delay": "requests to one host closer than its Crawl-delay or own interval",
     "retry_after": "requests to a host before its Retry-After was over",
     "before_robots": "clients that asked a host for something before its robots.txt",

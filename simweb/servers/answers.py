@@ -38,10 +38,11 @@ class Answers:
     def host_of(self, request: Request, server: str) -> HostPlan | None:
         """Return the host that a request to an address means; None when it is not there."""
         if not request.host:
-            at_address = (h for h in self._world.hosts if self._running.address_of(h) == server)
+            running = self._running
+            at_address = (h for h in self._world.hosts if server in running.addresses_of(h))
             return next(at_address, None)
         host = self._world.by_name.get(request.host)
-        return host if host and self._running.address_of(host) == server else None
+        return host if host and server in self._running.addresses_of(host) else None
 
     def disallowed(self, host: HostPlan, request: Request) -> bool:
         """Return whether the host's robots.txt, as planned, forbids this to this robot."""
@@ -61,6 +62,14 @@ class Answers:
                 answer.fault = "host-slow"
                 answer.delivery = Delivery(drip_s=self._world.options.slow_s)
         answer.close = not host.keep_alive
+        return answer
+
+    def overloaded(self) -> Answer:
+        """Return the answer of an address that has too much to do."""
+        wait_s = self._world.options.retry_after_s
+        headers = [("Retry-After", str(wait_s))]
+        answer = text_answer(429, headers=headers, fault="address-overloaded")
+        answer.retry_after_s = wait_s
         return answer
 
     def _by_fault(self, host: HostPlan, fault: str, request: Request, client: str) -> Answer | None:

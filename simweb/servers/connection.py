@@ -25,6 +25,7 @@ from simweb.servers.exchange import Exchange
 from simweb.servers.request import HEAD_LIMIT_BYTES, Request, read_head
 from simweb.servers.wire import wire_pieces
 from simweb.sites.distance import Pace, region_of
+from simweb.sites.plan import HostPlan
 
 __all__ = ["Connection"]
 
@@ -151,7 +152,11 @@ class Connection(asyncio.Protocol):
     def _answer(self, request: Request, arrived: tuple[float, float]) -> None:
         context = self._context
         host = context.answers.host_of(request, self._server)
-        answer = context.answers.answer(request, host, self._client)
+        wait_s = context.queues.enter(self._server, arrived[1])
+        if wait_s is None:
+            answer = context.answers.overloaded()
+        else:
+            answer = context.answers.answer(request, host, self._client)
         http_1_0 = request.version == "HTTP/1.0"
         delivery = answer.delivery
         keep_alive = (
@@ -174,13 +179,17 @@ class Connection(asyncio.Protocol):
             return
         self._pieces = wire_pieces(
             answer,
-            _AT_ONCE if host is None else context.pace(self._region, host),
+            self._pace(host, wait_s or 0.0),
             _http_date(int(arrived[0])),
             is_head=request.method == "HEAD",
             keep_alive=keep_alive,
             http_1_0=http_1_0,
         )
         self._send_next(self._exchange)
+
+    def _pace(self, host: HostPlan | None, wait_s: float) -> Pace:
+        pace = _AT_ONCE if host is None else self._context.pace(self._region, host)
+        return Pace(pace.delay_s + wait_s, pace.bytes_per_s) if wait_s else pace
 
     def _send_next(self, exchange: Exchange) -> None:
         """Send the next piece when it is due; end the exchange when there is none left."""

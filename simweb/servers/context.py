@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
+from simweb.servers.address_queue import AddressQueues
 from simweb.servers.answers import Answers
 from simweb.servers.request_log import RequestLog
 from simweb.servers.stats import Stats
@@ -27,6 +28,7 @@ class Context:
         self.world, self.running, self.answers = world, running, answers
         self.log, self.idle_s = log, idle_s
         self.stats = Stats()
+        self.queues = AddressQueues(world.options)
         self.connections: set[Connection] = set()
         self.numbers = count(1)
         self._paces: dict[tuple[int, int], Pace] = {}

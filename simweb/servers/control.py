@@ -87,16 +87,17 @@ class Control:
         return {"change": change.number + 1}
 
     async def _fault(self, host: HostPlan, kind: str) -> None:
-        """Set a fault; `refused` takes the whole address, with every name on it."""
+        """Set a fault; `refused` takes all its addresses, with every name on them."""
         running = self._context.running
         running.set_fault(host, kind)
         self._context.log.moment("fault", host=host.name, kind=kind)
-        address = running.address_of(host)
-        here = [h for h in self._context.world.hosts if running.address_of(h) == address]
-        if any(running.fault_of(other) == "refused" for other in here):
-            self._listeners.remove(address)
-        else:
-            await self._listeners.add(address)
+        hosts = self._context.world.hosts
+        for address in running.addresses_of(host):
+            here = [other for other in hosts if address in running.addresses_of(other)]
+            if any(running.fault_of(other) == "refused" for other in here):
+                self._listeners.remove(address)
+            else:
+                await self._listeners.add(address)
 
     async def _move(self, host: HostPlan) -> None:
         self._moves += 1

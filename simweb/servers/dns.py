@@ -73,9 +73,9 @@ class NameServer:
         if kind not in ("A", "ANY"):
             reply.add_auth(self._authority())
             return "NODATA"
-        address = self._context.running.address_of(host)
         ttl_s = self._context.world.options.dns_ttl_s
-        reply.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(address), ttl=ttl_s))
+        for address in self._context.running.addresses_of(host):
+            reply.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(address), ttl=ttl_s))
         return "NOERROR"
 
     def _authority(self) -> RR:

@@ -53,8 +53,11 @@ def _generated(options: WorldOptions) -> list[HostPlan]:
         hosts.append(
             HostPlan(
                 index=index,
-                name=f"www{index:04d}.region{regions[index]}.{options.domain}",
-                address=addresses.next(regions[index], index, troubles.get(index, "")),
+                name=_name(options, index, regions[index]),
+                address=(place := addresses.next(regions[index], index, troubles.get(index, "")))[
+                    0
+                ],
+                more_addresses=place[1:],
                 region=regions[index],
                 key=key,
                 pages=sizes[index] + island,
@@ -76,6 +79,12 @@ def _generated(options: WorldOptions) -> list[HostPlan]:
     return hosts
 
 
+def _name(options: WorldOptions, index: int, region: int) -> str:
+    if options.domains:
+        return f"www{index:04d}.d{index % options.domains:04d}.{options.domain}"
+    return f"www{index:04d}.region{region}.{options.domain}"
+
+
 def _folders(options: WorldOptions, before: list[HostPlan]) -> Iterable[HostPlan]:
     counters = _Addresses(options)
     for host in before:
@@ -88,7 +97,7 @@ def _folders(options: WorldOptions, before: list[HostPlan]) -> Iterable[HostPlan
         yield HostPlan(
             index=index,
             name=name,
-            address=counters.next(region, index, "folder"),
+            address=counters.next(region, index, "folder")[0],
             region=region,
             key=draw64(options.seed, "folder", name),
             robots="file",
@@ -114,30 +123,43 @@ def _folder_option(options: WorldOptions, text: str) -> tuple[str, int, Path]:
 
 
 class _Addresses:
-    """Addresses by region, one after the other; some are shared by several names."""
+    """Addresses by region, one after the other; some are shared by several names.
+
+    Where `--addresses` says how many there are, they are the first ones of region 0, and hosts
+    name them in another order.
+    """
 
     def __init__(self, options: WorldOptions) -> None:
         self._options = options
-        self._used = [0] * options.regions
+        self._used = [options.addresses] + [0] * (options.regions - 1)
         self._shared: list[list[str]] = [[] for _ in range(options.regions)]
 
-    def next(self, region: int, index: int, trouble: str) -> str:
+    def next(self, region: int, index: int, trouble: str) -> tuple[str, ...]:
+        """Return the addresses of the next host."""
         seed, shared = self._options.seed, self._shared[region]
         joins = draw(seed, "shares", index) < 1 - 1 / self._options.names_per_address
         alone = trouble in ("refused", "folder")
+        if self._options.addresses and not alone:
+            count = self._options.addresses
+            return tuple(_address(0, (index + other) % count) for other in range(count))
         if joins and shared and not alone:
-            return shared[int(draw(seed, "shares-with", index) * len(shared))]
+            return (shared[int(draw(seed, "shares-with", index) * len(shared))],)
         number = self._used[region]
         self._used[region] += 1
-        address = f"127.{HOST_NETWORK + region}.{number // 250}.{number % 250 + 1}"
+        address = _address(region, number)
         if not alone:
             shared.append(address)
-        return address
+        return (address,)
 
     def seen(self, host: HostPlan) -> None:
         """Count an address that an earlier host has."""
-        _, _, high, low = map(int, host.address.split("."))
-        self._used[host.region] = max(self._used[host.region], high * 250 + low)
+        _, network, high, low = map(int, host.address.split("."))
+        region = network - HOST_NETWORK
+        self._used[region] = max(self._used[region], high * 250 + low)
+
+
+def _address(region: int, number: int) -> str:
+    return f"127.{HOST_NETWORK + region}.{number // 250}.{number % 250 + 1}"
 
 
 def _host_troubles(options: WorldOptions) -> dict[int, str]:

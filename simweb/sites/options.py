@@ -60,6 +60,12 @@ class WorldOptions:
     islands: float = _setting(0.0, "share of hosts with a directory only others link to", 0, 1)
     island_chain: bool = _setting(False, "islands are linked from islands, four in a row")
     names_per_address: float = _setting(1.2, "mean host names of an address", 1, 1000)
+    addresses: int = _setting(
+        0, "addresses that every generated host is at; 0: as above", 0, 10_000
+    )
+    domains: int = _setting(0, "domains below --domain that hosts are in, in turns; 0: one", 0)
+    address_per_s: float = _setting(0.0, "requests a second an address can answer; 0: any", 0)
+    address_wait_s: float = _setting(5.0, "longest wait for an answer then; above it 429", 0)
 
     robots: tuple[str, ...] = _setting((), "KIND=WEIGHT: how often a kind of robots.txt occurs")
     trouble: tuple[str, ...] = _setting((), "KIND=RATE a page or KIND=COUNT in all; `all` is each")

@@ -38,6 +38,7 @@ class HostPlan:
     index: int
     name: str
     address: str
+    more_addresses: tuple[str, ...] = ()
     region: int
     key: int
     pages: int = 0  # mainland and island
@@ -113,7 +114,10 @@ class World:
 
     def addresses(self) -> list[str]:
         """Return the addresses that something listens on, in order."""
-        return list(dict.fromkeys(h.address for h in self.hosts if h.trouble != "refused"))
+        hosts = [host for host in self.hosts if host.trouble != "refused"]
+        return list(
+            dict.fromkeys(one for host in hosts for one in (host.address, *host.more_addresses))
+        )
 
     def _choose_seeds(self) -> list[HostPlan]:
         folders = [host for host in self.hosts if host.folder]

@@ -61,8 +61,13 @@ class Running:
         self._faults[host.index] = kind
 
     def address_of(self, host: HostPlan) -> str:
-        """Return the address of a host now."""
+        """Return the first address of a host now."""
         return self._addresses.get(host.index, host.address)
+
+    def addresses_of(self, host: HostPlan) -> tuple[str, ...]:
+        """Return all addresses of a host now; one that moved has one."""
+        moved = self._addresses.get(host.index)
+        return (host.address, *host.more_addresses) if moved is None else (moved,)
 
     def move(self, host: HostPlan, address: str) -> None:
         """Give a host another address."""

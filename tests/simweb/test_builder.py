@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.errors import SettingError
+from shared.naming.registrable_domain import registrable_domain
 from simweb.sites.builder import build_world
 from simweb.sites.distance import Pace
 from simweb.sites.options import WorldOptions
@@ -213,3 +214,21 @@ def test_a_pace_ends_when_delay_and_bandwidth_say() -> None:
     assert pieces[-1][0] == pytest.approx(0.5 + 2.5)
     assert pieces[0][0] == pytest.approx(0.5 + 0.146)
     assert Pace(0.25, float("inf")).schedule(9) == [(0.25, 9)]
+
+
+def test_all_hosts_share_some_addresses_and_are_in_domains() -> None:
+    """Each is the first of as many; only a refused host and a folder have another address."""
+    options = WorldOptions(
+        hosts=60, addresses=2, domains=25, domain="jp", host_trouble=("refused=2",), robots=()
+    )
+    world = build_world(options)
+    refused = {host.address for host in world.hosts if host.trouble == "refused"}
+    shared = Counter(host.address for host in world.hosts if host.trouble != "refused")
+    assert set(shared) == {"127.20.0.1", "127.20.0.2"}
+    assert set(world.addresses()) == set(shared)
+    healthy = [host for host in world.hosts if host.trouble != "refused"]
+    assert all({host.address, *host.more_addresses} == set(shared) for host in healthy)
+    assert max(shared.values()) - min(shared.values()) <= 2
+    assert len(refused) == 2
+    assert not refused & set(shared)
+    assert len({registrable_domain(host.url(80)) for host in world.hosts}) == 25

@@ -116,3 +116,17 @@ def test_damaged_questions_are_answered_or_dropped(junk: bytes, at: int) -> None
     packet = bytes(DNSRecord.question(_WEB.world.hosts[0].name).pack())
     _NAMES.answer(packet[:at] + junk + packet[at:], "127.0.0.1", False)
     _NAMES.answer(packet[:at], "127.0.0.1", False)
+
+
+def test_a_host_at_several_addresses_has_a_record_of_each_its_first_one_first() -> None:
+    """Until it moves: then it has one."""
+    web = served(WorldOptions(hosts=3, addresses=2, trouble_scale=0, pages_mean=2))
+    names, context = names_of(web)
+    host = web.world.hosts[1]
+    reply = ask(names, host.name)
+    assert reply is not None
+    assert [str(record.rdata) for record in reply.rr] == ["127.20.0.2", "127.20.0.1"]
+    context.running.move(host, "127.20.0.9")
+    reply = ask(names, host.name)
+    assert reply is not None
+    assert [str(record.rdata) for record in reply.rr] == ["127.20.0.9"]

@@ -425,3 +425,20 @@ def test_nothing_listens_outside_loopback(calm: SimulatedWeb) -> None:
                 listening.append(fields[1])
     assert len(listening) >= 7
     assert all(local.endswith(f"7F:{local[-4:]}") for local in listening)
+
+
+def test_an_address_answers_later_the_more_is_asked_and_then_refuses(
+    tmp_path: Path, connect: Callable[..., Client]
+) -> None:
+    """Whichever of its hosts is asked; what it refuses says when to come again."""
+    options = {**CALM, "addresses": 1, "address_per_s": 1, "address_wait_s": 2.5}
+    with SimulatedWeb(tmp_path, **options, retry_after_s=7, robots=["disallow=1"]) as web:
+        clients = [connect(web, host) for host in web.hosts[:5]]
+        begun = time.monotonic()
+        for client, host in zip(clients, web.hosts, strict=False):
+            client.send(host, "/robots.txt")
+        answers = [client.head() for client in reversed(clients)]
+        took_s = time.monotonic() - begun
+    assert [status for status, _ in answers] == [429, 429, 429, 200, 200]
+    assert answers[0][1]["retry-after"] == "7"
+    assert took_s >= 1.9

@@ -273,3 +273,29 @@ def test_the_verdict_in_words_and_json() -> None:
     values = json.loads(json.dumps(log.judge().to_json()))
     assert values["ok"] is False
     assert values["violations"]["disallowed"] == 1
+
+
+def test_domains_of_an_address_have_clocks_and_the_address_a_rate() -> None:
+    """Hosts of one domain share a clock; those of others count for the rate of the address."""
+    log = polite()
+    for number in range(4):
+        log.request(20 + 100 * number, 60 + 100 * number, "/robots.txt", host=f"www.d{number}.jp")
+    rules = {"per_domain": True, "address_tolerance_ms": 0}
+    assert found(log.judge(**rules)) == {}
+    assert found(log.judge())["too_close"] == 6
+    assert found(log.judge(address_interval_ms=10, **rules)) == {}
+    assert found(log.judge(address_interval_ms=200, address_agents=2, **rules)) == {
+        "address_rate": 5
+    }
+    assert found(log.judge(address_interval_ms=60, **{**rules, "address_tolerance_ms": 60})) == {}
+    log.request(90, 95, "/robots.txt", host="blog.d0.jp")
+    assert found(log.judge(**rules)) == {"too_close": 1}
+
+
+def test_a_client_has_one_connection_to_each_domain_of_an_address() -> None:
+    """Two to one domain overlap, one to each of two domains do not."""
+    log = Log().request(0, 500, "/robots.txt", host="www.d1.jp")
+    log.request(100, 300, "/robots.txt", host="www.d2.jp")
+    assert found(log.judge(per_domain=True)) == {}
+    log.request(200, 250, "/robots.txt", host="blog.d2.jp")
+    assert found(log.judge(per_domain=True)) == {"too_close": 1, "overlapping": 1}

@@ -36,6 +36,8 @@ log_timeout_s = {log_grace_s}
 refetch_share = 0.0
 start_page_delay_s = 2.0
 probe_pages = {probe_pages}
+shared_address_domains = {shared_address_domains}
+shared_least_interval_s = {shared_least_interval_s}
 
 [limits]
 uploads_per_minute = 100000
@@ -59,7 +61,7 @@ disabled_kinds = ["well_known"]
 [politeness]
 interval_s = {interval_s}
 fast_host_interval_s = {interval_s}
-delay_factor = 0.0
+delay_factor = {delay_factor}
 
 [limits]
 first_byte_s = {first_byte_s}
@@ -95,7 +97,9 @@ class FleetOptions:
 
     report_s, probe_report_s: how long lines of a log wait for others. signer: the socket of the
     signing process. permit_s, grace_s: how long an agent crawls without an answer of the manager,
-    and how much later its units go to others.
+    and how much later its units go to others. delay_factor: how many times as long as its last
+    answer took an address rests. shared_address_domains, shared_least_interval_s: the rule of
+    addresses that many sites share.
     """
 
     interval_s: float = 0.05
@@ -110,6 +114,9 @@ class FleetOptions:
     signer: str = "/run/prsm-signer/sign.sock"
     permit_s: float = 120.0
     grace_s: float = 30.0
+    delay_factor: float = 0.0
+    shared_address_domains: int = 20
+    shared_least_interval_s: float = 0.2
 
 
 def start_manager(

@@ -37,6 +37,7 @@ __all__ = ["CurlFetcher"]
 MAX_SWEEP_S: Final = 1.0
 ROOM_S: Final = 0.05  # between two looks whether there is room again, while any transfer waits
 SITES_REMEMBERED: Final = 4096
+_CONNECTION: Final = (pycurl.ACTIVESOCKET, pycurl.LOCAL_PORT)
 
 
 class CurlFetcher:
@@ -299,8 +300,9 @@ class CurlFetcher:
             message = note_retry(slot, code, message, self._fallbacks, now_s)
         answer = answer_of(slot, code, message, self._clock.monotonic_s(), self._options)
         if answer.kept_alive:
-            descriptor = handle.getinfo(pycurl.ACTIVESOCKET)
-            self._idle.keep(slot.request.address, slot.site.host, descriptor)
+            descriptor, port = (handle.getinfo(one) for one in _CONNECTION)
+            now_s = self._clock.monotonic_s()
+            self._idle.keep(slot.request.address, slot.site.host, descriptor, port, now_s)
         done = slot.done
         self._multi.remove_handle(handle)
         self._room.ended(slot)

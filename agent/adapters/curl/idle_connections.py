@@ -2,7 +2,8 @@
 
 libcurl keeps a connection for each name; two names at one address would be two connections that a
 server holds open for us. So a connection to an address is hung up before one under another name
-is made.
+is made. At an address that many sites share, requests to several are under way together; of the
+connections that they leave open the last one stays.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final
 
+from shared.frozen import frozen
+
 __all__ = ["IdleConnections", "same_address"]
 
 
@@ -20,20 +23,36 @@ TRUSTED_S: Final = 2.0
 """How long after its last use libcurl may take a connection that ended: a second, and rounding."""
 
 
+@frozen
+class _Idle:
+    """A connection that was left open; `port` is that of our side."""
+
+    host: str
+    descriptor: int
+    port: int
+
+
 class IdleConnections:
     """Open connections of libcurl, by address."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._idle: dict[str, tuple[str, int]] = {}  # (host, descriptor), oldest first
+        self._idle: dict[str, _Idle] = {}  # by address, oldest first
         self._hung_up_s: dict[str, float] = {}  # host: when, the oldest first
 
-    def keep(self, address: str, host: str, descriptor: int) -> None:
-        """Note that a connection stays open; `descriptor` is its socket's, -1: unknown."""
-        if address and descriptor >= 0:
-            self._idle[address] = (host, descriptor)
-            if len(self._idle) > self._limit:
-                del self._idle[next(iter(self._idle))]
+    def keep(self, address: str, host: str, descriptor: int, port: int, now_s: float) -> None:
+        """Note that a connection stays open, and end the one that another host left there.
+
+        descriptor: of its socket, -1: unknown. port: that of our side.
+        """
+        if not address or descriptor < 0:
+            return
+        before = self._idle.pop(address, None)
+        if before is not None and before.descriptor != descriptor:
+            self._end(address, before, now_s)
+        self._idle[address] = _Idle(host, descriptor, port)
+        if len(self._idle) > self._limit:
+            del self._idle[next(iter(self._idle))]
 
     def hang_up(self, address: str, now_s: float) -> None:
         """Close the idle connection to an address, of any host."""
@@ -49,11 +68,9 @@ class IdleConnections:
         idle = self._idle.pop(address, None)
         if idle is None:
             return -1
-        kept_host, descriptor = idle
-        if kept_host == host and now_s - self._hung_up_s.get(host, -TRUSTED_S) >= TRUSTED_S:
-            return descriptor
-        _end(descriptor, address)
-        self.note_end(kept_host, now_s)
+        if idle.host == host and now_s - self._hung_up_s.get(host, -TRUSTED_S) >= TRUSTED_S:
+            return idle.descriptor
+        self._end(address, idle, now_s)
         return -1
 
     def note_end(self, host: str, now_s: float) -> None:
@@ -63,16 +80,22 @@ class IdleConnections:
         while len(self._hung_up_s) > self._limit:
             del self._hung_up_s[next(iter(self._hung_up_s))]
 
+    def _end(self, address: str, idle: _Idle, now_s: float) -> None:
+        _end(idle, address)
+        self.note_end(idle.host, now_s)
 
-def _end(descriptor: int, address: str) -> None:
+
+def _end(idle: _Idle, address: str) -> None:
     """End a connection that libcurl keeps, for which it has no call.
 
     The descriptor can belong to another connection or a file now: a connection is ended only if it
-    leads to this address.
+    leads to this address, from the port of our side that it had.
     """
-    with suppress(OSError), _connection(descriptor) as connection:
-        peer = connection.getpeername()
-        if isinstance(peer, tuple) and same_address(peer[0], address):
+    with suppress(OSError), _connection(idle.descriptor) as connection:
+        peer, ours = connection.getpeername(), connection.getsockname()
+        if not isinstance(peer, tuple) or not same_address(peer[0], address):
+            return
+        if ours[1] == idle.port:
             connection.shutdown(socket.SHUT_RDWR)
 
 

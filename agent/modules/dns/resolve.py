@@ -46,7 +46,7 @@ from agent.pipeline.messages.requests import Tick
 from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import Clock, Resolver
-from agent.pipeline.shared_addresses import address_of
+from agent.pipeline.shared_addresses import SharedRules, address_of, preferred_address
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 
@@ -96,10 +96,12 @@ class Resolve:
         limits: CrawlLimits,
         partition: Partition,
         answer: Callable[[LookUp], None],
+        shared: Callable[[], SharedRules] = dict,
     ) -> None:
         """Take up the unfinished jobs of the ledger.
 
-        answer: where a look-up's answer goes, to arrive at the input `answer`.
+        answer: where a look-up's answer goes, to arrive at the input `answer`. shared: tells the
+        addresses that many sites share.
         """
         self._ledger = ledger
         self._resolver = resolver
@@ -107,6 +109,7 @@ class Resolve:
         self._limits = limits
         self._partition = partition
         self._answer = answer
+        self._shared = shared
         self._hosts: dict[str, _Host] = {}
         self._to_ask: deque[_Host] = deque()
         self._asking = 0
@@ -319,8 +322,9 @@ class Resolve:
         if before in host.unreached:
             yield from self._move_on(host)
         elif before not in answer.addresses:
-            untried = (one for one in answer.addresses if one not in host.unreached)
-            host.address = next(untried, answer.addresses[0])
+            untried = [one for one in answer.addresses if one not in host.unreached]
+            among = untried or answer.addresses
+            host.address = preferred_address(host.name, among, self._shared())
             if before:
                 yield "moved", Moved(host.name, host.address, before)
             else:

@@ -179,7 +179,7 @@ def test_a_connection_that_was_hung_up_meanwhile_is_not_used(
                 assert (await get_once(fetcher, server.url())).outcome == "answered"
                 (kept,) = fetcher._idle._idle.values()
                 async with asyncio.timeout(20):
-                    while not fetcher._sockets.has_ended(kept[1]):  # noqa: ASYNC110  # no event
+                    while not fetcher._sockets.has_ended(kept.descriptor):  # noqa: ASYNC110  # no event
                         await asyncio.sleep(0)
                 assert len(server.requests) == number + 1
 

@@ -25,6 +25,7 @@ from agent.pipeline.messages.pages import Candidate
 from agent.pipeline.messages.requests import Tick
 from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
 from agent.pipeline.partition import Partition
+from agent.pipeline.shared_addresses import SharedRule, SharedRules
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver, handle
 
@@ -40,9 +41,16 @@ class Office:
         self.resolver = FakeResolver()
         self.resolver.ttl_s = 200.0
         self.answers: list[LookUp] = []
+        self.shared: SharedRules = {}
         self.begins = True  # whether the frontier takes up at once what is placed
         self.module = Resolve(
-            ledger_of(rows), self.resolver, self.clock, limits, Partition(), self.answers.append
+            ledger_of(rows),
+            self.resolver,
+            self.clock,
+            limits,
+            Partition(),
+            self.answers.append,
+            lambda: self.shared,
         )
 
     def see(self, *hosts: str, job: int = 1) -> list[Output]:
@@ -149,6 +157,26 @@ def test_another_address_moves_the_host() -> None:
     assert of(outputs, "moved") == [Moved(A, "192.0.2.9", "192.0.2.1")]
     assert of(outputs, "placed") == []
     assert office.see(A) == [("placed", Placed(1, A, "192.0.2.9"))]
+
+
+def test_sites_of_shared_addresses_are_spread_over_them_by_domain() -> None:
+    """Hosts of one domain are asked at one; an address that is not shared is nobody's choice."""
+    office = Office()
+    office.shared = {one: SharedRule(100) for one in ("192.0.2.1", "192.0.2.2")}
+    hosts = [f"http://{name}.d{n}.jp:80/" for n in range(20) for name in ("www", "blog")]
+    for host in hosts:
+        office.resolver.addresses[host] = ("192.0.2.1", "192.0.2.2", "192.0.2.3")
+    placed = []
+    for host in hosts:
+        office.see(host)
+        placed += [one.address for _, one in office.answer() if isinstance(one, Placed)]
+    assert len(placed) == len(hosts)
+    assert placed[::2] == placed[1::2]
+    assert set(placed) == {"192.0.2.1", "192.0.2.2"}
+    office.resolver.addresses[A] = ("192.0.2.0", "192.0.2.1", "192.0.2.2")
+    office.see(A)
+    (found,) = (one for _, one in office.answer() if isinstance(one, Placed))
+    assert found.address == "192.0.2.0"
 
 
 def test_a_host_that_is_not_reached_goes_to_its_next_address() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,9 +30,11 @@ from manager.db.rounds import rounds
 from manager.operations.hosts.address_decisions import decide_address
 from manager.operations.hosts.address_rules import end_sharing
 from manager.operations.hosts.host_views import host_detail
+from manager.operations.ownership.reassignment import members
 from manager.operations.rounds.rounds import start_round
-from shared.errors import FormatError
+from shared.errors import ConflictError, FormatError
 from tests.manager.operations.world import ADMIN, POLICY, World
+from tests.postgres import PostgresServer
 
 MOST = 4
 SMALL = replace(POLICY, shared_address_domains=MOST)
@@ -42,6 +47,13 @@ def rule_of(world: World, address: str = CDN) -> AddressRule | None:
     """Return the rule of an address; None: it has none."""
     with world.db.read() as tx:
         return address_rules.of_addresses(tx, [address]).get(address)
+
+
+def state_of_round(world: World) -> str | None:
+    """Return the state of the open round; None: there is none."""
+    with world.db.read() as tx:
+        found = rounds.open_round(tx)
+    return None if found is None else found.state
 
 
 def groups(world: World, *names: str) -> list[int | None]:
@@ -105,26 +117,46 @@ def test_a_group_joined_at_another_address_stays_one(database: Database) -> None
 
 @pytest.mark.parametrize("agents", [1, 3])
 def test_agents_crawl_an_address_together(database: Database, agents: int) -> None:
-    """Several have domains of one address at once, and all is crawled."""
+    """Each has domains of one address, at a share of its rate, and all is crawled."""
     world = World(database, SMALL)
     world.hosts(*sites(*range(12)), address=CDN)
     names = [f"a{n}" for n in range(agents)]
     world.join(*names)
     start_round(database, "random", ADMIN, world.now_ms, policy=world.policy)
-    most = 0
-    for _ in range(60):
+
+    def turn() -> list[str]:
+        """Let all call, and return who has something to fetch."""
         world.wait(20)
         world.tick()
         for name in names:
             world.call(name)
             world.check_exclusive()
-        most = max(most, sum(bool(world.agents[n].fetchable(world.true_ms)) for n in names))
-        for name in names:
-            world.work(name, 4)
-        if all(host_detail(database, name).units[0].pages for name in sites(*range(12))):
+        return [name for name in names if world.agents[name].fetchable(world.true_ms)]
+
+    def work_until(done: Callable[[], bool]) -> None:
+        for _ in range(40):
+            busy = turn()
+            if done():
+                return
+            for name in busy:
+                world.work(name, 4)
+        raise AssertionError("it takes too long")
+
+    work_until(lambda: state_of_round(world) == "crawling")
+    # Whoever is quick has to wait, or it may be done before the last one has heard of its share.
+    busy: list[str] = []
+    for _ in range(20):
+        busy = turn()
+        if busy == names:
             break
-    assert most >= min(agents, 2)
-    assert all(host_detail(database, name).units[0].pages for name in sites(*range(12)))
+    assert busy == names
+    found = rule_of(world)
+    assert found is not None
+    assert found.shares == agents
+    assert {world.agents[name].shared[CDN].shares for name in names} == {agents}
+    work_until(
+        lambda: all(host_detail(database, name).units[0].pages for name in sites(*range(12)))
+    )
 
 
 def test_few_domains_again_are_one_clock(database: Database) -> None:
@@ -190,9 +222,9 @@ class SharedAddressLife(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.folder = tempfile.mkdtemp()
-        shutil.copyfile(TEMPLATES[0], f"{self.folder}/db")
-        self.world = World(Database(f"sqlite:///{self.folder}/db"), SMALL)
+        self.open = ExitStack()
+        url = self.open.enter_context(NEW_DATABASE[0]())
+        self.world = World(self.open.enter_context(closing(Database(url))), SMALL)
         self.world.join("a", "b", "c", "old")
         self.world.agents["old"].shared_held = None
         self.known: list[str] = []
@@ -229,11 +261,16 @@ class SharedAddressLife(RuleBasedStateMachine):
 
     @rule()
     def round_starts(self) -> None:
-        """A round begins where there is none."""
-        with self.world.db.read() as tx:
-            is_open = rounds.open_round(tx) is not None
-        if not is_open and self.known:
-            start_round(self.world.db, "random", ADMIN, self.world.now_ms, policy=self.world.policy)
+        """A round begins where there is none; without an agent that takes part it is refused."""
+        world = self.world
+        if state_of_round(world) is not None or not self.known:
+            return
+        with world.db.read() as tx:
+            taking = members(tx)
+        refused = nullcontext() if taking else pytest.raises(ConflictError)
+        with refused as error:
+            start_round(world.db, "random", ADMIN, world.now_ms, policy=world.policy)
+        assert error is None or error.value.code == "rounds.no_agent"
 
     @rule(name=st.sampled_from(["a", "b", "c", "old"]), lost=st.booleans())
     def agent_syncs(self, name: str, lost: bool) -> None:
@@ -291,20 +328,40 @@ class SharedAddressLife(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Close the database."""
-        if hasattr(self, "world"):
-            self.world.db.close()
-            shutil.rmtree(self.folder)
+        if hasattr(self, "open"):
+            self.open.close()
 
 
-TEMPLATES: list[Path] = []
+NEW_DATABASE: list[Callable[[], AbstractContextManager[str]]] = []
+"""Makes a database for one life, and removes it."""
+
+
+@contextmanager
+def _sqlite(template: Path) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copyfile(template, f"{folder}/db")
+        yield f"sqlite:///{folder}/db"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def new_database(
+    request: pytest.FixtureRequest,
+) -> Callable[[], AbstractContextManager[str]]:
+    """Return what makes a database for each life."""
+    if request.param == "sqlite":
+        return partial(_sqlite, request.getfixturevalue("sqlite_template"))
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return server.new_database
 
 
 @pytest.mark.parametrize(
     "examples", [5, pytest.param(400, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
 )
-def test_no_order_of_events_exceeds_a_rate(sqlite_template: Path, examples: int) -> None:
+def test_no_order_of_events_exceeds_a_rate(
+    new_database: Callable[[], AbstractContextManager[str]], examples: int
+) -> None:
     """Whatever happens, one agent is at an unshared address, and a shared one gets its rate."""
-    TEMPLATES[:] = [sqlite_template]
+    NEW_DATABASE[:] = [new_database]
     run_state_machine_as_test(
         SharedAddressLife,
         settings=settings(
