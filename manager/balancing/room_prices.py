@@ -41,8 +41,11 @@ _DESCENT: Final = 1e-4
 """Least part of the descent that the gradient promises."""
 _CLOSE: Final = 1e-3
 """Of an agent's room: a load so far from it is near enough."""
-_CELLS: Final = 2_000_000
+_CELLS: Final = 1_000_000
 """Pairs up to which all are looked at in each step."""
+_ALONE: Final = 262_144
+"""Products that OpenBLAS makes in one thread: more threads wait for each other where the machine
+is busy, and then take ten times as long."""
 _KEPT: Final = 8
 """The cheapest pairs of an atom that are kept where there are more cells."""
 _CURVED: Final = 4
@@ -86,9 +89,14 @@ class Pairs:
 
         Of kept pairs those of the cheapest few: what is left out makes steps shorter.
         """
-        if self.agent is None:
-            return np.asarray(left @ right.T)
         cells = self.agents * self.agents
+        if self.agent is None:
+            whole = np.zeros((self.agents, self.agents))
+            width = max(1, _ALONE // cells)
+            for start in range(0, left.shape[1], width):
+                part = slice(start, start + width)
+                whole += left[:, part] @ right[:, part].T
+            return whole
         found = np.zeros(cells)
         for row, one in zip(self.agent[:_CURVED], left, strict=False):
             for column, other in zip(self.agent[:_CURVED], right, strict=False):
