@@ -1,4 +1,7 @@
-"""Progress of the probes of a round: how many are open, and when nearly all had ended."""
+"""Progress of the probes of a round: how many are open, and when nearly all had ended.
+
+Rounds of many hosts have millions of orders: the newest ones are looked at where few are open.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import sqlalchemy as sa
 
 from manager.db.ownership.work_orders import OPEN
 from manager.db.planning import probes
-from manager.db.tables import probe_orders
+from manager.db.tables import probe_orders, units
 from manager.db.transaction import Transaction
 from shared.frozen import frozen
 
@@ -60,8 +63,16 @@ def progress_of(tx: Transaction, number: int) -> ProbeProgress | None:
     return ProbeProgress(unfinished, total, measured, began_ms, step_ms, over)
 
 
-def is_nearly_done(tx: Transaction, number: int) -> bool:
-    """Return whether few probes of a round and of its last step are open."""
+def is_nearly_done(tx: Transaction, number: int, steps: int) -> bool:
+    """Return whether few probes of a round and of its last step are open.
+
+    steps: that followed the first orders. Of these, where a later round probes little, few beside
+    all units are few.
+    """
+    if not steps:
+        unfinished = tx.count(probe_orders, _is_open(number))
+        if unfinished <= FEW * tx.count(units, units.c.state.in_(("placed", "probing"))):
+            return True
     found = progress_of(tx, number)
     return found is not None and found.step_is_over
 
@@ -69,15 +80,17 @@ def is_nearly_done(tx: Transaction, number: int) -> bool:
 def open_units(tx: Transaction, number: int) -> set[int]:
     """Return the units of a round that have open probes."""
     c = probe_orders.c
-    query = sa.select(c.unit_id).where(c.round == number, c.state.in_(OPEN))
-    return set(tx.values(query.distinct()))
+    return set(tx.values(sa.select(c.unit_id).where(_is_open(number)).distinct()))
 
 
 def open_agents(tx: Transaction, number: int) -> list[int]:
     """Return the agents that have open probes of a round."""
     c = probe_orders.c
-    query = sa.select(c.agent_id).where(c.round == number, c.state.in_(OPEN))
-    return tx.values(query.distinct())
+    return tx.values(sa.select(c.agent_id).where(_is_open(number)).distinct())
+
+
+def _is_open(number: int) -> sa.ColumnElement[bool]:
+    return sa.and_(probe_orders.c.round == number, probe_orders.c.state.in_(OPEN))
 
 
 def end_of_first(tx: Transaction, number: int, count: int) -> int | None:

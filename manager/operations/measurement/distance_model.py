@@ -146,7 +146,9 @@ def _news(tx: Transaction) -> _News | None:
 
 def _plans_more_probes(tx: Transaction, current: RoundRow) -> bool:
     """Return whether the next step may be ordered while the last probes of one are open."""
-    return current.verified_ms is None and probe_progress.is_nearly_done(tx, current.number)
+    return current.verified_ms is None and probe_progress.is_nearly_done(
+        tx, current.number, current.probe_steps
+    )
 
 
 def _training_data(tx: Transaction) -> TrainingData:

@@ -50,6 +50,7 @@ def order_more_probes(
     if not current.probe or current.verified_ms is not None or current.method == DEAL:
         return False
     pairs: list[tuple[int, int]] = []
+    busy: set[int] = set()
     if current.probe_steps < policy.probe_steps:
         with db.read() as tx:
             found = _valuable(tx, current, policy, now())
@@ -64,6 +65,9 @@ def order_more_probes(
             return True
         chosen = _within_limits(tx, pairs, now_ms, policy)
         ordered = missing_probes.add(tx, current.number, chosen, now_ms)
+        if not ordered and busy and not current.probe_steps:
+            rounds.update(tx, current.number, probe_steps=1)  # its first probes say more
+            return True
         if not ordered:
             rounds.update(tx, current.number, verified_ms=now_ms)
             return False

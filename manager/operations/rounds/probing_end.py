@@ -47,14 +47,15 @@ class Probing(Enum):
 
 def probing_of(tx: Transaction, current: RoundRow, policy: Policy, now_ms: int) -> Probing:
     """Return the state of the probes of a round that probes."""
-    if not probes.any_open(tx, current.number):
+    number = current.number
+    if not probes.any_open(tx, number):
         return Probing.DONE
-    found = probe_progress.progress_of(tx, current.number)
-    if found is None:
-        return Probing.OPEN
     if _has_more_steps(current, policy):
-        return Probing.NEARLY_DONE if found.step_is_over else Probing.OPEN
-    return Probing.LATE if _is_late(tx, current.number, found, policy, now_ms) else Probing.OPEN
+        nearly = probe_progress.is_nearly_done(tx, number, current.probe_steps)
+        return Probing.NEARLY_DONE if nearly else Probing.OPEN
+    found = probe_progress.progress_of(tx, number)
+    late = found is not None and _is_late(tx, number, found, policy, now_ms)
+    return Probing.LATE if late else Probing.OPEN
 
 
 def _has_more_steps(current: RoundRow, policy: Policy) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from manager.db.engine import Database
+from manager.db.planning.probe_progress import is_nearly_done
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.people.audit_log import AuditRow, audit_page
@@ -120,6 +121,26 @@ def test_probes_of_an_agent_that_is_away_are_not_given_up_for_being_late(
     assert audited(world, "round.give-up-probes") == []
     assert round_detail(database, 1).round.state == "probing"
     until(world, lambda: bool(audited(world, "round.give-up-probes")))
+
+
+def test_few_first_probes_of_a_later_round_hold_no_step_up(database: Database) -> None:
+    """A new host is probed: the next step for all others begins beside it, and it gets its own."""
+    world = probing(database)
+    world.run()
+    world.hosts("new.jp")
+    world.policy = replace(world.policy, probe_large_share=0.0, control_hosts_per_agent=0)
+    start_round(database, "default", ADMIN, world.now_ms, policy=world.policy)
+    assert sum(round_detail(database, 2).orders.values()) == 2
+    with database.read() as tx:
+        assert is_nearly_done(tx, 2, steps=0)
+        assert not is_nearly_done(tx, 2, steps=1), "all of the step are open"
+        assert not is_nearly_done(tx, 3, steps=1), "there is no such round"
+    world.tick()
+    assert round_detail(database, 2).round.state == "probing"
+    world.run()
+    assert round_detail(database, 2).round.state == "finished"
+    assert {order.state for order in host_detail(database, "new.jp").orders} == {"done"}
+    assert check(database) == []
 
 
 def test_a_round_that_waits_for_many_probes_waits(database: Database) -> None:
