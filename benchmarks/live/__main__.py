@@ -28,7 +28,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.live.result import result_of
+from benchmarks.live.result import result_of, table_values
 from benchmarks.progress import say
 from simweb.launcher import SimulatedWeb
 from tools.demo.fleet import FleetOptions, start_agents, start_manager
@@ -84,7 +84,7 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
         )
         found = manager.prsm("check")["findings"]
     result = result_of(first, second)
-    say("\n" + table(first, second, {**result, "hosts": options.hosts, "hosts_discovered": 0}))
+    say("\n" + table(first, second, table_values(result, options.hosts)))
     if found:
         raise SystemExit(f"`prsm check` found {len(found)} problems, the first: {found[0]}")
     return result

@@ -3,7 +3,8 @@
 In this order: the finder and the owner of the host, whose distances will be used; all agents, up to
 the daily limit of a host, for the largest hosts; the neighbours of the finder in the spanning tree
 (of the owner if no agent found it), which see the same hosts near; and some that are drawn by the
-host's number, so that a repeat draws the same.
+host's number, so that a repeat draws the same. An agent whose distance is fresh counts as one that
+probes: of a host that enough agents measured only the finder and the owner are asked.
 Invariants: no pair twice, none that is fresh, no host to more agents than it bears, no agent
 more hosts than its budget holds; the budget goes to the first in the order. The full product
 of agents and hosts is never made: time and memory grow with the resulting pairs.
@@ -85,7 +86,9 @@ def plan_probes(
     around = _without(banned, around, big, agents)
     big_place, big_agent = _ranked(_first(np.column_stack([preferred[big], around]), most), big)
     small = np.flatnonzero(~large)
-    chosen = _first(np.column_stack([preferred, drawn])[small], rules.each)
+    measured = _measured(fresh, units, agents, rules.each)
+    candidates = np.column_stack([preferred[:, :2], measured, preferred[:, 2:], drawn])
+    chosen = _first(candidates[small], rules.each)
     small_place, small_agent = _ranked(chosen, small)
     pairs = np.concatenate([first_place, big_place, small_place]).astype(np.int64) * agents
     pairs += np.concatenate([first_agent, big_agent, small_agent])
@@ -95,6 +98,17 @@ def plan_probes(
     place, agent = (pairs // agents).astype(np.intp), (pairs % agents).astype(np.intp)
     kept = _within(agent, rules.budget)
     return place[kept], agent[kept]
+
+
+def _measured(fresh: npt.NDArray[np.int64], units: int, agents: int, most: int) -> IntArray:
+    """Return (units, most) agents whose distance is fresh: they count as if they probed."""
+    table = np.full((units, min(most, agents)), NO_AGENT, dtype=np.intp)
+    pairs = np.unique(fresh)
+    place = pairs // agents
+    turn = np.arange(len(pairs)) - np.searchsorted(place, place)
+    kept = turn < table.shape[1]
+    table[place[kept], turn[kept]] = pairs[kept] % agents
+    return table
 
 
 def _without(

@@ -32,7 +32,10 @@ END_SHARE: Final = 1.01
 NETWORK_SHARE: Final = 1.10
 """Network costs that count as equal."""
 _STRETCHES: Final = (END_SHARE, 1.005, 1.0, 1.02, 1.05, 1.1, 1.25, 1.5)
-"""Times the bound, until a plan ends within 1% of it by the predictor."""
+"""Times the bound, until a plan ends in time by the predictor: within 1% of the bound, or of the
+limit where that is wider."""
+_WIDE: Final = 10_000_000
+"""Cells above which limits tighter than 1% are not tried: atoms are many, and fill rooms well."""
 _NEARLY: Final = 1.005
 """Ends that count as equal where none is within 1% of the bound."""
 _CLOSE: Final = 1e-3
@@ -172,11 +175,13 @@ def _best(
     """
     found: list[tuple[float, float, IntArray, float, float]] = []
     for stretch in _STRETCHES:
+        if stretch < END_SHARE and times.load_ms.size > _WIDE:
+            continue
         limit = stretch * bound_ms
         owner, least = cheapest_within(atoms, times, limit)
         end = predict(owner)
         found.append((end, _network(times, owner), owner, limit, least))
-        if end <= END_SHARE * bound_ms * (1 + 1e-6):
+        if end <= max(stretch, END_SHARE) * bound_ms * (1 + 1e-6):
             break
     earliest = min(end for end, *_ in found)
     late = max(END_SHARE * bound_ms, _NEARLY * earliest)

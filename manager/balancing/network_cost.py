@@ -1,7 +1,9 @@
 """Owners that cost the network little and have room for their work until an end.
 
 A pair is left out where the atom alone would end later. Where the nearest agents have no room for
-all, their time has a price; what the price does not settle is filled in by regret (see `prices`).
+all, room has a price (`room_prices`), and rooms are filled by it (`room_fill`). Where that leaves
+an agent without room for all that it has, the busiest are eased; what room is left then serves
+atoms that have a nearer agent.
 Invariant: each atom has one owner that may have it; fixed ones stay.
 """
 
@@ -12,16 +14,14 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing.arrays import BoolArray, FloatArray, IntArray
-from manager.balancing.bound import lower_bound, priced_choice
+from manager.balancing.arrays import BoolArray, FloatArray, IntArray, Matrix
 from manager.balancing.forecast.crawl_work import TimeCosts
 from manager.balancing.load_transfer import ease_busiest
-from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms
+from manager.balancing.room_fill import fill_rooms
 
-__all__ = ["cheapest_within", "room_shares", "shares_in_time"]
+__all__ = ["cheapest_within", "move_nearer", "room_shares", "shares_in_time"]
 
-_STEPS: Final = 60
 _EASING_MOVES: Final = 2_000
 _LATE: Final = 1.02
 """Times the earliest end of an atom that no agent ends in time: which agents may have it."""
@@ -41,54 +41,23 @@ def cheapest_within(atoms: Atoms, times: TimeCosts, end_ms: float) -> tuple[IntA
     if stuck.any():
         late = times.alone_ms[:, stuck]
         network[:, stuck] = np.where(late <= late.min(axis=0) * _LATE, network[:, stuck], np.inf)
-    everyone = np.arange(atoms.count)
-    prices = best_prices = np.ones(atoms.agents)
-    least = 0.0
-    for step in range(_STEPS):
-        choice, cheapest = priced_choice(network, prices)
-        # What room costs at these prices is no cost of the network.
-        bound = float(cheapest.sum() - ((prices - 1) * times.connections * room).sum())
-        if bound > least:
-            least, best_prices = bound, prices
-        load = np.bincount(choice, weights=share[choice, everyone], minlength=atoms.agents)
-        if load.max(initial=0.0) <= 1:
-            return choice, least
-        eta = 0.5 / (1 + step / 20) ** 0.7
-        prices = np.maximum(1.0, prices * np.clip(load, 0.05, 20.0) ** eta)
-    owner = _filled(network * best_prices[:, None], share)
-    even = replace(atoms, costs=np.where(np.isfinite(network), share, np.inf))
-    owner = ease_busiest(even, owner, enough_ms=1.0, most_moves=_EASING_MOVES)
+    nearest = network.argmin(axis=0)
+    if _fullest(share, nearest) <= 1:
+        return nearest, float(network.min(axis=0).sum(dtype=np.float64))
+    filled = fill_rooms(network, share)
+    owner = filled.owner
     if _fullest(share, owner) > 1:
-        other = assign_by_prices(even, lower_bound(even.costs)).owner
-        owner = min((owner, other), key=lambda one: _fullest(share, one))
-    return _nearer(network, share, owner), least
+        even = replace(atoms, costs=np.where(np.isfinite(network), share, np.inf))
+        owner = ease_busiest(even, owner, enough_ms=1.0, most_moves=_EASING_MOVES)
+    return move_nearer(network, share, owner), filled.least
 
 
-def _fullest(share: FloatArray, owner: IntArray) -> float:
+def _fullest(share: Matrix, owner: IntArray) -> float:
     """Return the greatest load of an agent over its room."""
     return float(np.bincount(owner, weights=share[owner, np.arange(len(owner))]).max(initial=0.0))
 
 
-def _filled(priced: FloatArray, share: FloatArray) -> IntArray:
-    """Give each atom, the greatest regret first, to its cheapest agent that has room."""
-    agents, atoms = priced.shape
-    lowest = np.sort(priced, axis=0)[:2]
-    with np.errstate(invalid="ignore"):
-        regret = lowest[-1] - lowest[0] if agents > 1 else np.zeros(atoms)
-    owner = np.empty(atoms, dtype=np.intp)
-    load = np.zeros(agents)
-    for atom in np.argsort(-np.nan_to_num(regret, posinf=np.finfo(np.float64).max), kind="stable"):
-        ends = load + np.where(np.isfinite(priced[:, atom]), share[:, atom], np.inf)
-        fits = ends <= 1
-        agent = int(
-            np.where(fits, priced[:, atom], np.inf).argmin() if fits.any() else ends.argmin()
-        )
-        owner[atom] = agent
-        load[agent] = ends[agent]
-    return owner
-
-
-def _nearer(network: FloatArray, share: FloatArray, owner: IntArray) -> IntArray:
+def move_nearer(network: Matrix, share: Matrix, owner: IntArray) -> IntArray:
     """Move atoms to nearer agents where these still have room, the greatest gain first."""
     agents = len(network)
     everyone = np.arange(len(owner))

@@ -124,6 +124,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "round.carry-over": (),
     "round.change-schedule": ("schedule.change",),
     "round.finish": (),
+    "round.give-up-probes": (),
     "round.order-probes": ("round.verify-predictions", "round.verify"),
     "round.refetch": (),
     "round.remove-schedule": ("schedule.remove",),

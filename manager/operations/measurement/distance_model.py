@@ -21,8 +21,9 @@ from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.measurement import predictions
 from manager.db.measurement.predictions import ModelRow
-from manager.db.planning import probes
+from manager.db.planning import probe_progress, probes
 from manager.db.rounds import rounds
+from manager.db.rounds.rounds import RoundRow
 from manager.distance.prediction import Model, Probes
 from manager.distance.training_data import TrainingData, TrainingResult, train
 from shared.frozen import frozen
@@ -133,13 +134,20 @@ def _news(tx: Transaction) -> _News | None:
     plans_next = (
         current is not None
         and current.state == "probing"
-        and not probes.any_open(tx, current.number)
+        and (not probes.any_open(tx, current.number) or _plans_more_probes(tx, current))
     )
     return _News(
         newest,
         known,
         None if age is None else age.made_ms,
         current.number if current is not None and plans_next else None,
+    )
+
+
+def _plans_more_probes(tx: Transaction, current: RoundRow) -> bool:
+    """Return whether the next step may be ordered while the last probes of one are open."""
+    return current.verified_ms is None and probe_progress.is_nearly_done(
+        tx, current.number, current.probe_steps
     )
 
 

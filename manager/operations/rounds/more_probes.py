@@ -1,8 +1,8 @@
 """Order more probes in a round: those that could change its plan, by what the first have shown.
 
-A round begins with few probes of each unit (`planning.probe_orders`). When these are done, the
-model predicts all other distances; the pairs whose probe is expected to save enough work are
-ordered; this repeats a few times. No unit moves because of a prediction: it goes only to agents
+A round begins with few probes of each unit (`planning.probe_orders`). When nearly all of these are
+done, the model predicts all other distances; the pairs whose probe is expected to save enough work
+are ordered; this repeats a few times. No unit moves because of a prediction: it goes only to agents
 that measured it.
 """
 
@@ -20,7 +20,7 @@ from manager.balancing.arrays import BoolArray
 from manager.balancing.forecast.work_duration import Capacity
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import pieces
-from manager.db.planning import missing_probes
+from manager.db.planning import missing_probes, probe_progress
 from manager.db.rounds import rounds
 from manager.db.rounds.rounds import RoundRow
 from manager.operations.actor import CLOCK, note
@@ -42,13 +42,22 @@ AGENTS_A_STEP: Final = 4
 def order_more_probes(
     db: Database, current: RoundRow, now: Callable[[], int], policy: Policy
 ) -> bool:
-    """Order the probes that could change a round's plan; tell whether there are any to wait for."""
+    """Order the probes that could change a round's plan; tell whether there are any to wait for.
+
+    A unit with an open probe waits for the next step. Where nothing can be predicted yet, open
+    probes are waited for.
+    """
     if not current.probe or current.verified_ms is not None or current.method == DEAL:
         return False
     pairs: list[tuple[int, int]] = []
+    busy: set[int] = set()
     if current.probe_steps < policy.probe_steps:
         with db.read() as tx:
-            pairs = _valuable(tx, current, policy, now())
+            found = _valuable(tx, current, policy, now())
+            busy = probe_progress.open_units(tx, current.number)
+        if found is None and busy:
+            return True
+        pairs = [pair for pair in found or () if pair[0] not in busy]
     with db.write() as tx:
         now_ms = now()
         again = rounds.open_round(tx)
@@ -56,6 +65,9 @@ def order_more_probes(
             return True
         chosen = _within_limits(tx, pairs, now_ms, policy)
         ordered = missing_probes.add(tx, current.number, chosen, now_ms)
+        if not ordered and busy and not current.probe_steps:
+            rounds.update(tx, current.number, probe_steps=1)  # its first probes say more
+            return True
         if not ordered:
             rounds.update(tx, current.number, verified_ms=now_ms)
             return False
@@ -66,14 +78,19 @@ def order_more_probes(
 
 def _valuable(
     tx: Transaction, current: RoundRow, policy: Policy, now_ms: int
-) -> list[tuple[int, int]]:
-    """Return (unit, agent) whose probe is worth its pages, the most valuable first."""
+) -> list[tuple[int, int]] | None:
+    """Return (unit, agent) whose probe is worth its pages, the most valuable first.
+
+    None: nothing can be predicted.
+    """
     agents = members(tx)
     learned = load_model(tx, [agent.id for agent in agents])
     loaded = load_all(
         tx, agents, STATES, policy, on_predictions=True, keep_crawled=True, start_ms=now_ms
     )
-    if learned is None or loaded is None or not loaded.predicted.any():
+    if learned is None or loaded is None:
+        return None
+    if not loaded.predicted.any():
         return []
     asked = _asked(
         [agent.is_plain for agent in agents], loaded.work.capacities, current.probe_steps, now_ms

@@ -79,6 +79,17 @@ def test_what_is_fresh_is_not_probed_again() -> None:
     assert planned(50, 6, fresh=fresh) == [pair for pair in first if pair not in fresh]
 
 
+def test_agents_with_a_fresh_distance_count_as_those_that_probe() -> None:
+    """Three measured it, as many as shall: only the owner, who did not, is asked."""
+    measured = {(0, 1), (0, 2), (0, 3)}
+    assert planned(1, 9, fresh=measured) == []
+    assert planned(1, 9, fresh=measured, owner=[3], near=[[5, 6]] * 9) == []
+    assert planned(1, 9, fresh=measured, owner=[7], near=[[5, 6]] * 9) == [(0, 7)]
+    assert len(planned(1, 9, fresh={(0, 1)})) == 2
+    large = planned(1, 9, fresh=measured, large={0})
+    assert {agent for _, agent in large} == {0, 4, 5, 6, 7, 8}
+
+
 def test_who_is_banned_from_a_host_is_replaced() -> None:
     """As many probe it as without the ban, where there are others."""
     for large in (set(), {0}):
