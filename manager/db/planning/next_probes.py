@@ -32,19 +32,18 @@ class WaitingOrder:
 
 
 def waiting_for(
-    tx: Transaction, agent_id: int, limit: int, pages: int, since_ms: int, *, first: bool
+    tx: Transaction, agent_id: int, limit: int, probe_pages: int, *, first: bool
 ) -> list[WaitingOrder]:
     """Return orders of an agent in whose group no other has a right, lowest unit first.
 
     first: those alone of which no other agent's comes first in the unit, if there are any, so that
-    agents begin with different units. What a probe may make needless waits until that is judged;
-    pages, since_ms: as in `_is_judged_next`.
+    agents begin with different units. What a probe may make needless waits until that is judged.
     """
     free = (
         sa.select(c.unit_id, hosts.c.group_id, c.round)
         .join(units, units.c.id == c.unit_id)
         .join(hosts, hosts.c.id == units.c.host_id)
-        .where(is_free_for(agent_id, probe_orders), ~_is_judged_next(pages, since_ms))
+        .where(is_free_for(agent_id, probe_orders), ~_is_judged_next(probe_pages))
         .order_by(c.unit_id)
         .limit(limit)
     )
@@ -67,19 +66,18 @@ def _is_left_to_another(agent_id: int) -> sa.ColumnElement[bool]:
     )
 
 
-def _is_judged_next(probe_pages: int, since_ms: int) -> sa.ColumnElement[bool]:
+def _is_judged_next(probe_pages: int) -> sa.ColumnElement[bool]:
     """Return the condition that a spare order waits for the judgement of a probe of its unit.
 
-    The probe seems to have seen all of it. since_ms: one that ended before is not waited for.
+    The probe seems to have seen all of it, and its log is on its way or was not judged yet.
     """
     ended = probe_orders.alias("ended")
-    unjudged_yet = sa.exists().where(
+    unjudged = sa.exists().where(
         ended.c.unit_id == c.unit_id,
         ended.c.round == c.round,
         ended.c.state.in_(("finished", "done")),
         ended.c.spare,
-        ended.c.finished_ms >= since_ms,
         ended.c.reason.in_(NOTHING_LEFT),
         ended.c.pages < probe_pages,
     )
-    return sa.and_(c.spare, unjudged_yet)
+    return sa.and_(c.spare, unjudged)

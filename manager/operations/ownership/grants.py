@@ -98,8 +98,7 @@ def _grant_probes(
     if room <= 0:
         return 0
     pages = policy.probe_pages
-    since_ms = now_ms - round(policy.log_timeout_s * 1000)
-    waiting = next_probes.waiting_for(tx, agent.id, room, pages, since_ms, first=not agent.is_plain)
+    waiting = next_probes.waiting_for(tx, agent.id, room, pages, first=not agent.is_plain)
     given = [
         Grant(order.unit_id, order.group_id, kind="probe", round=order.round, max_transfer=pages)
         for order in waiting

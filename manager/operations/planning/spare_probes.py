@@ -20,6 +20,7 @@ from typing import Final
 from manager.db.engine import Database
 from manager.db.planning import spare_probes
 from manager.db.planning.spare_probes import SEEN_WHOLE
+from manager.operations.ownership.log_arrival import has_reported, heard_since
 from manager.operations.policy import Policy
 
 __all__ = ["drop_unneeded_probes"]
@@ -34,12 +35,13 @@ def drop_unneeded_probes(
     with db.read() as tx:
         if not spare_probes.unjudged(tx, policy.probe_pages, 1):
             return 0
-    late_ms = now_ms - round(policy.log_timeout_s * 1000)
+    grace_ms = round(policy.log_timeout_s * 1000)
     with db.write() as tx:
         found = [
             one
             for one in spare_probes.unjudged(tx, policy.probe_pages, policy.tick_batch_rows)
-            if one.logged or one.finished_ms <= late_ms
+            if one.logged
+            or has_reported(tx, one.agent_id, heard_since(one.finished_ms, grace_ms, now_ms))
         ]
         if not found:
             return 0

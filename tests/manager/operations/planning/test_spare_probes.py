@@ -188,6 +188,48 @@ def test_a_log_that_comes_before_the_report_counts_too(database: Database) -> No
     assert states(world, SMALL[0]) == ["done", "not_needed", "not_needed"]
 
 
+def test_lines_that_come_in_two_logs_are_waited_for(database: Database) -> None:
+    """A log was closed in the middle of the probe, and the next one is on its way for minutes."""
+    world = ready(database, SMALL[0])
+    step(world)
+    first = holder(world, SMALL[0])
+    agent = world.agents[first]
+    world.fetch(first, unit(SMALL[0]))
+    (line,) = agent.lines
+    agent.lines = [replace(line, requests=3, pages=3, response_bytes=3000)]
+    world.report(first)
+    agent.lines = [replace(line, requests=4, pages=4, response_bytes=4000)]
+    world.call(first)
+    for _ in range(10):
+        world.wait(world.policy.log_timeout_s)
+        step(world)
+    assert states(world, SMALL[0]) == ["done", "waiting", "waiting"]
+    world.report(first)
+    step(world)
+    assert states(world, SMALL[0]) == ["done", "not_needed", "not_needed"]
+
+
+def test_lines_that_are_lost_are_waited_for_no_longer(database: Database) -> None:
+    """The agent has nothing left to send: the others probe the host."""
+    world = ready(database, SMALL[0])
+    step(world)
+    first = holder(world, SMALL[0])
+    agent = world.agents[first]
+    world.fetch(first, unit(SMALL[0]))
+    agent.lines = [replace(line, requests=3, pages=3, response_bytes=3000) for line in agent.lines]
+    world.report(first)
+    world.call(first)
+    step(world)
+    assert states(world, SMALL[0]) == ["done", "waiting", "waiting"]
+    world.wait(world.policy.log_timeout_s + 1)
+    step(world)
+    step(world)
+    assert states(world, SMALL[0]) == ["done", "granted", "waiting"]
+    world.run()
+    assert host_detail(database, SMALL[0]).units[0].pages is not None
+    assert check(database) == []
+
+
 def test_of_a_silent_host_the_others_are_asked(database: Database) -> None:
     """That one agent had no answer says nothing of the others."""
     world = ready(database, SMALL[0])
