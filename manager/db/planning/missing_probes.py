@@ -18,6 +18,7 @@ __all__ = [
     "add",
     "banned_pairs",
     "count_everywhere",
+    "count_whole_measured",
     "fresh_counts",
     "fresh_pairs",
     "order_everywhere",
@@ -73,9 +74,21 @@ def count_everywhere(tx: Transaction, agent_ids: Collection[int], fresh_ms: int)
     return dict(tx.tuples(query))
 
 
-def fresh_counts(tx: Transaction, fresh_ms: int) -> dict[int, int]:
-    """Return how many distances of each agent are newer than a moment."""
-    return tx.counts(distances.c.agent_id, distances.c.measured_ms >= fresh_ms)
+def fresh_counts(tx: Transaction, fresh_ms: int, probe_pages: int) -> dict[int, int]:
+    """Return how many distances of each agent are newer than a moment.
+
+    Units of which a crawl found fewer pages than a probe has are left out.
+    """
+    query = (
+        sa.select(distances.c.agent_id, sa.func.count())
+        .join(units, units.c.id == distances.c.unit_id)
+        .where(
+            distances.c.measured_ms >= fresh_ms,
+            sa.func.coalesce(units.c.pages, probe_pages) >= probe_pages,
+        )
+        .group_by(distances.c.agent_id)
+    )
+    return dict(tx.tuples(query))
 
 
 def _is_missing(states: Collection[str], fresh_ms: int) -> tuple[sa.ColumnElement[bool], ...]:
@@ -154,24 +167,41 @@ def whole_measured(
 
     The last crawl of the unit found fewer pages than a probe has. Who is suspect does not count.
     """
-    c = distances.c
+    query = sa.select(units.c.id).join(hosts, hosts.c.id == units.c.host_id)
+    measured = query.where(*_is_whole_measured(agent_ids, fresh_ms, probe_pages))
+    return set(tx.values_among(measured, units.c.id, unit_ids))
+
+
+def count_whole_measured(
+    tx: Transaction,
+    states: Collection[str],
+    agent_ids: Collection[int],
+    fresh_ms: int,
+    probe_pages: int,
+) -> int:
+    """Return how many units in some states `whole_measured` would return."""
     query = (
-        sa.select(units.c.id)
+        sa.select(sa.func.count())
+        .select_from(units)
         .join(hosts, hosts.c.id == units.c.host_id)
-        .where(
-            units.c.pages < probe_pages,
-            hosts.c.shared_interval_ms.is_(None),
-            sa.exists().where(
-                c.unit_id == units.c.id,
-                c.agent_id == agents.c.id,
-                agents.c.id.in_(agent_ids),
-                agents.c.suspect_since_ms.is_(None),
-                c.measured_ms >= fresh_ms,
-                c.ms_per_kb.is_not(None),
-            ),
-        )
+        .where(units.c.state.in_(states), *_is_whole_measured(agent_ids, fresh_ms, probe_pages))
     )
-    return set(tx.values_among(query, units.c.id, unit_ids))
+    return int(tx.value(query))
+
+
+def _is_whole_measured(
+    agent_ids: Collection[int], fresh_ms: int, probe_pages: int
+) -> tuple[sa.ColumnElement[bool], ...]:
+    c = distances.c
+    measured = sa.exists().where(
+        c.unit_id == units.c.id,
+        c.agent_id == agents.c.id,
+        agents.c.id.in_(agent_ids),
+        agents.c.suspect_since_ms.is_(None),
+        c.measured_ms >= fresh_ms,
+        c.ms_per_kb.is_not(None),
+    )
+    return units.c.pages < probe_pages, hosts.c.shared_interval_ms.is_(None), measured
 
 
 def banned_pairs(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, int]]:

@@ -78,8 +78,11 @@ def expected_probes(
     budget = budgets(tx, agent_ids, now_ms, policy)
     if _is_for_all(count, agent_ids, budget, policy):
         return missing_probes.count_everywhere(tx, agent_ids, fresh_ms)
+    count -= missing_probes.count_whole_measured(
+        tx, (*STATES, "idle"), agent_ids, fresh_ms, policy.probe_pages
+    )
     share = math.ceil(count * min(policy.probes_per_host, len(agent_ids)) / len(agent_ids))
-    fresh = missing_probes.fresh_counts(tx, fresh_ms)
+    fresh = missing_probes.fresh_counts(tx, fresh_ms, policy.probe_pages)
     return {agent: max(0, min(share - fresh.get(agent, 0), left)) for agent, left in budget.items()}
 
 

@@ -14,6 +14,7 @@ from manager.db.planning import missing_probes, probes
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.planning.probe_coverage import coverage
+from manager.operations.planning.probe_orders import expected_probes
 from manager.operations.planning.requested_probes import order_probes
 from manager.operations.planning.spare_probes import drop_unneeded_probes
 from manager.operations.rounds.predicted_plan import use_predictions
@@ -102,6 +103,10 @@ def test_the_next_round_probes_none_of_them(database: Database) -> None:
     world = ready(database)
     world.run()
     before = requests(world)
+    with database.read() as tx:
+        agent_ids = [one.identity.id for one in world.agents.values()]
+        expected = expected_probes(tx, agent_ids, world.now_ms, world.policy)
+    assert set(expected.values()) == {0}
     start_round(database, "default", ADMIN, world.now_ms, policy=world.policy)
     world.run()
     assert round_detail(database, 2).orders == {}
