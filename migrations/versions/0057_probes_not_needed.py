@@ -1,4 +1,4 @@
-"""Probe orders that are not needed: a state of their own, and which orders may get it."""
+"""Probe orders have a state `not_needed`, and say whether they may get it."""
 
 from __future__ import annotations
 

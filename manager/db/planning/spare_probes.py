@@ -141,7 +141,7 @@ def drop(tx: Transaction, order_ids: Collection[int]) -> int:
 
 
 def reopen(tx: Transaction, order_ids: Collection[int], now_ms: int) -> int:
-    """Have orders carried out that a whole probe made needless; return how many."""
+    """Return orders to `waiting` that a whole probe made needless; return how many."""
     reopening = probe_orders.update().where(c.state == "not_needed", c.reason == SEEN_WHOLE)
     values = {"state": "waiting", "reason": "", "spare": False, "ordered_ms": now_ms}
     return tx.changed_among(reopening.values(**values), c.id, order_ids)

@@ -5,9 +5,9 @@ once more, and so does a move, so its other orders are dropped where they wait. 
 may still save is judged with all others when the first probes are done (`rounds.more_probes`).
 Only one agent at a time is given a unit, so no order under way need be taken back.
 Invariants: each done probe is judged once, when all its lines are in or are waited for no longer;
-of two probes that disagree none counts, and what was dropped on the word of one is ordered again.
-A drawn share of the units is probed by a second agent all the same: no agent can know that what it
-leaves out is seen by nobody.
+of two probes that disagree none counts, and the orders that one of them made needless wait again.
+A drawn share of the units is probed by a second agent all the same, so an agent that leaves pages
+out is contradicted, and cannot know where.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def drop_unneeded_probes(
                 spare = [one.id for one in orders[pair] if one.state == "waiting" and one.spare]
                 dropped += spare[1:] if draw() < policy.whole_host_check_share else spare
             else:
-                # What was dropped on the word of another agent is needed after all.
+                # Another agent's probe made these needless, and this one contradicts it.
                 reopened += [
                     one.id
                     for one in orders[pair]
