@@ -64,7 +64,12 @@ def probed(
     measured = np.zeros((agents, hosts), dtype=np.bool_)
     first = np.argsort(rng.random((agents, hosts)), axis=0)[: policy.probes_per_host]
     np.put_along_axis(measured, first, True, axis=0)
-    rules = ValueRules(policy.probe_gain, AGENTS_A_STEP)
+    # What its first probe saw whole no other agent probes, but for a share that is drawn.
+    whole = world.urls < policy.probe_pages
+    rank = np.argsort(np.argsort(np.where(measured, rng.random(measured.shape), 2), axis=0), axis=0)
+    enough = 1 + (rng.random(hosts) < policy.whole_host_check_share)
+    measured &= ~whole | (rank < enough)
+    rules = ValueRules(policy.probe_gain, AGENTS_A_STEP, policy.whole_host_probe_gain)
     distance, model = _predicted(found, measured)
     for _ in range(policy.probe_steps):
         problem = _problem(world, distance, capacities)

@@ -18,6 +18,7 @@ import json
 import signal
 import sys
 import tempfile
+from collections import defaultdict
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -64,6 +65,27 @@ def _fetched(web: SimulatedWeb) -> tuple[set[str], int]:
     return urls, len(asked)
 
 
+def _repeated(web: SimulatedWeb, probe_pages: int) -> tuple[int, int]:
+    """Return how many requests fetched a page that another agent's probe had fetched before.
+
+    First those of probes, then those of the crawls of owners: these would fetch nothing twice if
+    they were handed what the others probed. To be asked after one round: the owner of a host is the
+    agent that asked it for most.
+    """
+    asked: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for one in web.requests():
+        if one["path"] != "/robots.txt":
+            asked[one["host"]][one["client"]].append(one["path"])
+    by_probes = by_owners = 0
+    for agents in asked.values():
+        owner = max(agents, key=lambda agent: len(agents[agent]))
+        others = [paths for agent, paths in agents.items() if agent != owner]
+        probed = {path for paths in others for path in paths}
+        by_owners += len(probed & set(agents[owner][probe_pages:]))
+        by_probes += sum(map(len, others)) - len(probed - set(agents[owner][:probe_pages]))
+    return by_probes, by_owners
+
+
 def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     fleet = FleetOptions(
         interval_s=options.interval_s, probe_pages=options.probe_pages, page_workers=1
@@ -88,6 +110,8 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
             got, before = len(reachable & fetched), sum(row[3] for row in rows)
             number, missing = detail["round"]["number"], len(reachable - fetched)
             rows.append((number, got, missing, requests - before))
+            if len(rows) == 1:
+                by_probes, by_owners = _repeated(web, options.probe_pages)
         found = manager.prsm("check")["findings"]
         sent = {path: sum(line.carried[path] for line in lines) for path in (FOUND, LIST)}
     say("\nround  fetched  missing  requests")
@@ -107,6 +131,8 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
         "missing_after_one": rows[0][2],
         "requests_per_page": round(all_requests / pages, 3),
         "requests_per_page_first": round(rows[0][3] / max(1, rows[0][1]), 3),
+        "repeated_by_probes": by_probes,
+        "repeated_by_owners": by_owners,
         "requests_per_page_without_probes": round(requests / max(1, got), 3),
         "found_bytes_per_page": round(sent[FOUND] / pages, 1),
         "list_bytes_per_page": round(sent[LIST] / pages, 1),

@@ -32,10 +32,14 @@ _SURE: Final = 1e-6
 
 @dataclass(frozen=True)
 class ValueRules:
-    """gain: least saving of a probe, in the work that its pages cost. most: agents of a unit."""
+    """gain: least saving of a probe, in the work that its pages cost. most: agents of a unit.
+
+    whole_gain: the same where a probe sees the whole unit, of which nothing is left to fetch then.
+    """
 
     gain: float
     most: int
+    whole_gain: float
 
     def __post_init__(self) -> None:
         if self.most < 1:
@@ -59,14 +63,19 @@ def expected_savings(cost: Matrix, error: Matrix, best: FloatArray) -> FloatArra
 
 
 def choose_probes(
-    savings: FloatArray, allowed: BoolArray, pages_cost: FloatArray, rules: ValueRules
+    savings: FloatArray,
+    allowed: BoolArray,
+    pages_cost: FloatArray,
+    whole: BoolArray,
+    rules: ValueRules,
 ) -> tuple[IntArray, IntArray]:
     """Return (pairs,) agents and units, the pair that saves most for its pages first.
 
     savings: (agents, units) of `expected_savings`. allowed: (agents, units) pairs that may be
-    probed. pages_cost: (units,) work of the pages of one probe.
+    probed. pages_cost: (units,) work of the pages of one probe. whole: (units,) that is all of it.
     """
-    worth = allowed & (savings >= rules.gain * pages_cost) & (savings > 0)
+    least = np.where(whole, max(rules.gain, rules.whole_gain), rules.gain) * pages_cost
+    worth = allowed & (savings >= least) & (savings > 0)
     most = min(rules.most, len(savings))
     ranked = np.where(worth, savings, -1.0)
     best = np.argpartition(-ranked, most - 1, axis=0)[:most]

@@ -114,7 +114,7 @@ def facts(pairs: Iterable[tuple[str, object]]) -> None:
 
 def counts_text(counts: dict[str, int]) -> str:
     """Return counts by name in words."""
-    return ", ".join(f"{number} {name}" for name, number in counts.items())
+    return ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items())
 
 
 def printable(value: object) -> str:

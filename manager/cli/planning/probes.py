@@ -33,6 +33,7 @@ def probes(target: Target) -> Iterator[Any]:
         *output.columns("agent", "measured", "fresh", "unreachable", "waiting"),
         output.Column("under way", "under_way"),
         output.Column("failed"),
+        output.Column("not needed", "not_needed"),
         output.Column("suspect", lambda one: one["suspect_reason"] or None),
     )
 

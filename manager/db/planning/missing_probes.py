@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from manager.db.ownership.pins import any_pin_or_ban, not_banned
 from manager.db.ownership.sole_takers import groups_of_sole_takers
 from manager.db.ownership.work_orders import OPEN
+from manager.db.planning import spare_probes
 from manager.db.tables import agents, bans, distances, hosts, probe_orders, units
 from manager.db.transaction import Transaction
 
@@ -17,12 +18,14 @@ __all__ = [
     "add",
     "banned_pairs",
     "count_everywhere",
+    "count_whole_measured",
     "fresh_counts",
     "fresh_pairs",
     "order_everywhere",
     "ordered_of_units",
     "ordered_since",
     "settled_units",
+    "whole_measured",
 ]
 
 
@@ -55,6 +58,7 @@ def order_everywhere(
             ~ordered,
         )
     )
+    # The paper's way: none of them is spare.
     columns = ["round", "unit_id", "agent_id", "state", "ordered_ms"]
     return tx.changed(probe_orders.insert().from_select(columns, pairs))
 
@@ -70,9 +74,21 @@ def count_everywhere(tx: Transaction, agent_ids: Collection[int], fresh_ms: int)
     return dict(tx.tuples(query))
 
 
-def fresh_counts(tx: Transaction, fresh_ms: int) -> dict[int, int]:
-    """Return how many distances of each agent are newer than a moment."""
-    return tx.counts(distances.c.agent_id, distances.c.measured_ms >= fresh_ms)
+def fresh_counts(tx: Transaction, fresh_ms: int, probe_pages: int) -> dict[int, int]:
+    """Return how many distances of each agent are newer than a moment.
+
+    Units of which a crawl found fewer pages than a probe has are left out.
+    """
+    query = (
+        sa.select(distances.c.agent_id, sa.func.count())
+        .join(units, units.c.id == distances.c.unit_id)
+        .where(
+            distances.c.measured_ms >= fresh_ms,
+            sa.func.coalesce(units.c.pages, probe_pages) >= probe_pages,
+        )
+        .group_by(distances.c.agent_id)
+    )
+    return dict(tx.tuples(query))
 
 
 def _is_missing(states: Collection[str], fresh_ms: int) -> tuple[sa.ColumnElement[bool], ...]:
@@ -101,11 +117,36 @@ def _has_choice(tx: Transaction, agent_ids: Collection[int]) -> tuple[sa.ColumnE
     return (units.c.host_id.not_in(of_host),)
 
 
-def add(tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], now_ms: int) -> int:
-    """Order (unit, agent) pairs; those ordered in this round already stay as they are."""
-    waiting = {"round": round_number, "state": "waiting", "ordered_ms": now_ms}
+def add(
+    tx: Transaction,
+    round_number: int,
+    pairs: Sequence[tuple[int, int]],
+    now_ms: int,
+    *,
+    spare: bool = False,
+) -> int:
+    """Order (unit, agent) pairs; return how many are new, or not needed before.
+
+    Those ordered in this round already stay as they are. spare: not needed where another probe of
+    the round sees the unit whole. An order that is not spare reopens one that was not needed.
+    """
+    waiting = {"round": round_number, "state": "waiting", "ordered_ms": now_ms, "spare": spare}
     rows = [{"unit_id": unit, "agent_id": agent, **waiting} for unit, agent in pairs]
-    return tx.insert_new(probe_orders, rows)
+    again = 0 if spare else _order_again(tx, round_number, pairs, now_ms)
+    return again + tx.insert_new(probe_orders, rows)
+
+
+def _order_again(
+    tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], now_ms: int
+) -> int:
+    c = probe_orders.c
+    query = sa.select(c.id, c.unit_id, c.agent_id).where(
+        c.round == round_number, c.state == "not_needed"
+    )
+    wanted = set(pairs)
+    found = tx.among(query, c.unit_id, {unit for unit, _ in wanted})
+    ids = [number for number, unit, agent in found if (unit, agent) in wanted]
+    return spare_probes.reopen(tx, ids, now_ms)
 
 
 def fresh_pairs(tx: Transaction, unit_ids: Collection[int], fresh_ms: int) -> set[tuple[int, int]]:
@@ -113,6 +154,54 @@ def fresh_pairs(tx: Transaction, unit_ids: Collection[int], fresh_ms: int) -> se
     c = distances.c
     query = sa.select(c.unit_id, c.agent_id).where(c.measured_ms >= fresh_ms)
     return set(map(tuple, tx.among(query, c.unit_id, unit_ids)))
+
+
+def whole_measured(
+    tx: Transaction,
+    unit_ids: Collection[int],
+    agent_ids: Collection[int],
+    fresh_ms: int,
+    probe_pages: int,
+) -> set[int]:
+    """Return those of some units that an agent of some measured freshly, and saw whole.
+
+    The last crawl of the unit found fewer pages than a probe has. Who is suspect does not count.
+    """
+    query = sa.select(units.c.id).join(hosts, hosts.c.id == units.c.host_id)
+    measured = query.where(*_is_whole_measured(agent_ids, fresh_ms, probe_pages))
+    return set(tx.values_among(measured, units.c.id, unit_ids))
+
+
+def count_whole_measured(
+    tx: Transaction,
+    states: Collection[str],
+    agent_ids: Collection[int],
+    fresh_ms: int,
+    probe_pages: int,
+) -> int:
+    """Return how many units in some states `whole_measured` would return."""
+    query = (
+        sa.select(sa.func.count())
+        .select_from(units)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(units.c.state.in_(states), *_is_whole_measured(agent_ids, fresh_ms, probe_pages))
+    )
+    return int(tx.value(query))
+
+
+def _is_whole_measured(
+    agent_ids: Collection[int], fresh_ms: int, probe_pages: int
+) -> tuple[sa.ColumnElement[bool], ...]:
+    c = distances.c
+    measured = sa.exists().where(
+        c.unit_id == units.c.id,
+        c.agent_id == agents.c.id,
+        agents.c.id.in_(agent_ids),
+        agents.c.suspect_since_ms.is_(None),
+        c.measured_ms >= fresh_ms,
+        c.ms_per_kb.is_not(None),
+    )
+    return units.c.pages < probe_pages, hosts.c.shared_interval_ms.is_(None), measured
 
 
 def banned_pairs(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, int]]:
@@ -134,7 +223,7 @@ def ordered_since(tx: Transaction, agent_ids: Collection[int], since_ms: int) ->
 def ordered_of_units(tx: Transaction, since_ms: int) -> dict[int, int]:
     """Return to how many agents each unit was ordered since a moment."""
     c = probe_orders.c
-    return tx.counts(c.unit_id, c.ordered_ms >= since_ms)
+    return tx.counts(c.unit_id, c.ordered_ms >= since_ms, c.state != "not_needed")
 
 
 def settled_units(tx: Transaction, limit: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from manager.db.ownership import work_orders
-from manager.db.ownership.work_orders import OPEN, is_free_for
+from manager.db.ownership.work_orders import OPEN
 from manager.db.tables import agents, hosts, probe_orders, rights, rounds, unit_rounds, units
 from manager.db.transaction import Transaction, any_of, chunks
 from manager.message_fields import message_fields
@@ -18,10 +18,10 @@ from shared.messages import Message
 __all__ = [
     "IN_ITS_LOG",
     "ITS_LOG_ENDS",
+    "NOTHING_LEFT",
     "NO_MORE_LINES",
     "WANTS_A_LIST",
     "OrderRow",
-    "WaitingOrder",
     "agents_waiting",
     "agents_with_open",
     "agents_with_unlogged",
@@ -29,8 +29,9 @@ __all__ = [
     "counts",
     "counts_of_agent",
     "cut_short",
+    "drop_blocked",
+    "drop_waiting",
     "fail",
-    "fail_blocked",
     "fail_round",
     "finish",
     "of_unit",
@@ -40,7 +41,6 @@ __all__ = [
     "set_granted",
     "unlogged",
     "waiting_by_agent",
-    "waiting_for",
     "waiting_of",
     "was_cut_short",
 ]
@@ -60,15 +60,6 @@ NOTHING_LEFT: Final = (
     NO_MORE_LINES.code,
 )
 """Why a unit is finished of which nothing is left to fetch, as far as anybody knows."""
-
-
-@frozen
-class WaitingOrder:
-    """An order that its agent could be given now."""
-
-    unit_id: int
-    group_id: int
-    round: int
 
 
 @message_fields
@@ -128,8 +119,8 @@ def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: 
     )
 
 
-def fail_blocked(tx: Transaction, number: int, reason: Message) -> int:
-    """Fail orders of a round that wait where a crawl runs or must come first; return how many.
+def drop_blocked(tx: Transaction, number: int, reason: Message) -> int:
+    """Drop orders of a round that wait where a crawl runs or must come first; return how many.
 
     That is so in the address group of a unit that is crawled, or that a live round will crawl; and
     for an agent that knows one round at a time and has another one.
@@ -169,20 +160,7 @@ def fail_blocked(tx: Transaction, number: int, reason: Message) -> int:
             probe_orders.c.state == "waiting",
             sa.or_(unfinished, held, busy),
         )
-        .values(state="failed", reason=reason)
-    )
-
-
-def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder]:
-    """Return orders of an agent in whose group no other has a right, lowest unit first."""
-    return tx.rows(
-        WaitingOrder,
-        sa.select(probe_orders.c.unit_id, hosts.c.group_id, probe_orders.c.round)
-        .join(units, units.c.id == probe_orders.c.unit_id)
-        .join(hosts, hosts.c.id == units.c.host_id)
-        .where(is_free_for(agent_id, probe_orders))
-        .order_by(probe_orders.c.unit_id)
-        .limit(limit),
+        .values(state="not_needed", reason=reason)
     )
 
 
@@ -237,6 +215,15 @@ def fail(
     if unit_ids is None:
         return tx.changed(failing)
     return tx.changed_among(failing, probe_orders.c.unit_id, unit_ids)
+
+
+def drop_waiting(tx: Transaction, round_number: int, reason: Message) -> None:
+    """Note that the orders of a round that wait are not needed."""
+    tx.execute(
+        probe_orders.update()
+        .where(probe_orders.c.round == round_number, probe_orders.c.state == "waiting")
+        .values(state="not_needed", reason=reason)
+    )
 
 
 def fail_round(tx: Transaction, round_number: int, reason: Message) -> None:

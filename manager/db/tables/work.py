@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from manager.db.tables.columns import (
     Whole,
     count,
+    flag,
     identity,
     message,
     metadata,
@@ -105,6 +106,7 @@ holdings: Final = sa.Table(
 )
 
 # waiting -> granted -> finished (the agent says so) -> done (its log came); or failed.
+# waiting -> not_needed, and back to waiting where a probe is ordered again.
 probe_orders: Final = sa.Table(
     "probe_orders",
     metadata,
@@ -118,12 +120,20 @@ probe_orders: Final = sa.Table(
     moment("finished_ms"),
     count("pages"),
     message("reason"),
-    one_of("state", "waiting", "granted", "finished", "done", "failed"),
+    flag("spare"),  # not needed where another probe of the round saw the unit whole
+    one_of("state", "waiting", "granted", "finished", "done", "failed", "not_needed"),
     sa.UniqueConstraint("round", "unit_id", "agent_id"),
     sa.Index(None, "agent_id", "state", "unit_id"),
     sa.Index(None, "unit_id", "state"),
     sa.Index(None, "round", "state"),
     sa.Index(None, "agent_id", "granted_ms"),
+    sa.Index(
+        "ix_probe_orders_spare",
+        "state",
+        "id",
+        sqlite_where=sa.text("spare = 1"),
+        postgresql_where=sa.text("spare"),
+    ),
 )
 
 distances: Final = sa.Table(

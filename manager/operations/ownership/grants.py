@@ -16,7 +16,7 @@ from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import refetch_orders
 from manager.db.ownership import rights
 from manager.db.ownership.rights import Grant
-from manager.db.planning import probes
+from manager.db.planning import next_probes, probes
 from manager.db.rounds import round_units, rounds, tick_clock
 from manager.db.rounds.rounds import RoundRow
 from manager.operations.ownership.agent_capacity import capacity_of
@@ -98,9 +98,10 @@ def _grant_probes(
     if room <= 0:
         return 0
     pages = policy.probe_pages
+    waiting = next_probes.waiting_for(tx, agent.id, room, pages, first=not agent.is_plain)
     given = [
         Grant(order.unit_id, order.group_id, kind="probe", round=order.round, max_transfer=pages)
-        for order in probes.waiting_for(tx, agent.id, room)
+        for order in waiting
         if order.round in numbers
     ]
     rights.grant(tx, agent.id, given, now_ms)

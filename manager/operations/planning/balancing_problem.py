@@ -34,7 +34,13 @@ from manager.distance.nearest_agents import nearest_pairs
 from manager.operations.measurement.distance_model import LoadedModel, load_model
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.ownership.pin_rules import EffectivePins, load_standing
-from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of
+from manager.operations.planning.distance_matrix import (
+    barred,
+    between_agents,
+    complete,
+    fetched_elsewhere,
+    tree_of,
+)
 from manager.operations.policy import Policy
 from shared.messages import Message
 
@@ -82,6 +88,7 @@ def load_all(
     *,
     on_predictions: bool = False,
     keep_crawled: bool = False,
+    fetched: Mapping[int, int] = NOTHING,
     start_ms: int = 0,
 ) -> Loaded | None:
     """Load the units in some states; None where there is no agent or no unit.
@@ -89,6 +96,8 @@ def load_all(
     start_ms: when the crawl begins, epoch milliseconds; the hours of agents are counted from it.
     on_predictions: agents whose distance is only predicted may have units that others measured.
     keep_crawled: what an agent crawls now stays with it, as rounds may overlap.
+    fetched: unit to the agent whose probe fetched all of it in the round: it goes to no agent that
+    did not measure it, on predictions neither.
     """
     if not agents:
         return None
@@ -104,6 +113,7 @@ def load_all(
         plan_inputs.last_tree(tx),
         on_predictions=on_predictions,
         crawled=rights.crawled_now(tx) if keep_crawled else {},
+        fetched=fetched,
         start_ms=start_ms,
     )
 
@@ -139,6 +149,7 @@ def _load(
     *,
     on_predictions: bool = False,
     crawled: Mapping[int, int] = NOTHING,
+    fetched: Mapping[int, int] = NOTHING,
     start_ms: int = 0,
 ) -> Loaded | None:
     row_of = {agent.id: row for row, agent in enumerate(agents)}
@@ -180,8 +191,14 @@ def _load(
     work = _work(agents, units, costs.costs, volume_kb, probed_urls, start_ms)
     scale_costs(costs.costs, work.relative)
     unreachable = costs.unreachable
-    if not on_predictions:
-        unreachable = barred(matrix, unreachable, before, group)
+    if on_predictions:
+        fetcher = [row_of.get(fetched.get(unit.unit_id, 0), NO_OWNER) for unit in units]
+        unreachable = unreachable | fetched_elsewhere(
+            matrix.predicted, np.array(fetcher, dtype=np.intp), group
+        )
+    else:
+        minor = whole & (np.isfinite(matrix.ms_per_kb) & ~matrix.predicted).any(axis=0)
+        unreachable = barred(matrix, unreachable, before, group, minor)
     problem = Problem(
         names=names,
         costs=costs.costs,

@@ -26,7 +26,14 @@ from manager.distance.minimum_spanning_tree import (
 from manager.distance.prediction import Probes, fit
 from manager.operations.measurement.distance_model import LoadedModel
 
-__all__ = ["DistanceMatrix", "barred", "between_agents", "complete", "tree_of"]
+__all__ = [
+    "DistanceMatrix",
+    "barred",
+    "between_agents",
+    "complete",
+    "fetched_elsewhere",
+    "tree_of",
+]
 
 Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -92,12 +99,17 @@ def _probes(distance: Matrix) -> Probes:
 
 
 def barred(
-    matrix: DistanceMatrix, unreachable: BoolArray, owner: IntArray, group: IntArray
+    matrix: DistanceMatrix,
+    unreachable: BoolArray,
+    owner: IntArray,
+    group: IntArray,
+    minor: BoolArray,
 ) -> BoolArray:
     """Return (agents, units) the pairs that a plan avoids: unreachable, or only predicted.
 
     owner: (units,) row of the present owner, who may keep its units, or NO_OWNER. group: (units,)
-    units that go together. Predictions that bar a group from all agents do not count.
+    units that go together. minor: (units,) small ones, which few agents probe: their predictions
+    bar no group that has others. Predictions that bar a group from all agents do not count.
     """
     measured = np.isfinite(matrix.ms_per_kb) & ~matrix.predicted
     guessed: BoolArray = matrix.predicted & measured.any(axis=0)
@@ -106,6 +118,9 @@ def barred(
     if guessed.any():
         _, of_unit = np.unique(group, return_inverse=True)
         groups = int(of_unit.max()) + 1
+        has_others = np.zeros(groups, dtype=np.bool_)
+        has_others[of_unit[~minor]] = True
+        guessed[:, minor & has_others[of_unit]] = False
         nobody = np.ones(groups, dtype=np.bool_)
         for row in guessed | unreachable:
             held = np.zeros(groups, dtype=np.bool_)
@@ -113,6 +128,20 @@ def barred(
             nobody &= held
         guessed[:, nobody[of_unit]] = False
     return guessed | unreachable
+
+
+def fetched_elsewhere(predicted: BoolArray, fetcher: IntArray, group: IntArray) -> BoolArray:
+    """Return (agents, units) the pairs without a measurement, of units that an agent fetched whole.
+
+    fetcher: (units,) its row, or NO_OWNER. An address counts where one agent fetched all its units.
+    """
+    _, of_unit = np.unique(group, return_inverse=True)
+    low = np.full(len(fetcher), np.iinfo(np.intp).max, dtype=np.intp)
+    high = np.full(len(fetcher), NO_OWNER, dtype=np.intp)
+    np.minimum.at(low, of_unit, fetcher)
+    np.maximum.at(high, of_unit, fetcher)
+    kept = (low == high)[of_unit] & (fetcher != NO_OWNER)
+    return np.asarray(predicted & kept[None, :])
 
 
 def between_agents(matrix: DistanceMatrix) -> npt.NDArray[np.float64]:

@@ -24,7 +24,7 @@ DAY_MS: Final = 86_400_000
 @message_fields
 @frozen
 class AgentCoverage:
-    """Coverage of an agent's measurements: hosts, open and failed orders.
+    """Coverage of an agent's measurements: hosts; orders that are open, failed or not needed.
 
     fresh: hosts that take part, measured so lately that no round probes them again. ages: how many
     are as old as between the limits of AGE_DAYS, and older than the last; of whatever it measured.
@@ -39,6 +39,7 @@ class AgentCoverage:
     waiting: int
     under_way: int
     failed: int
+    not_needed: int
     suspect_since_ms: int | None
     suspect_reason: Message | None
 
@@ -102,6 +103,7 @@ def coverage(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> Cove
                 waiting=orders.get((row.id, "waiting"), 0),
                 under_way=orders.get((row.id, "granted"), 0) + orders.get((row.id, "finished"), 0),
                 failed=orders.get((row.id, "failed"), 0),
+                not_needed=orders.get((row.id, "not_needed"), 0),
                 suspect_since_ms=row.suspect_since_ms,
                 suspect_reason=row.suspect_reason if row.suspect_since_ms is not None else None,
             )

@@ -1,5 +1,7 @@
 """Probe orders: all pairs while that is feasible, else by `assignment.probe_plan`.
 
+A unit that one agent measured freshly and saw whole is not probed by others: what that may save is
+left to `rounds.more_probes`. All orders but those of control hosts are spare (`spare_probes`).
 Invariants: of an agent at most one order a unit and round; nothing that is fresh is probed again,
 but control hosts, which every agent probes in each round unless it did within a day; no agent is
 ordered more pages than its budget of a day holds, and no host to more agents than it bears in one.
@@ -76,8 +78,11 @@ def expected_probes(
     budget = budgets(tx, agent_ids, now_ms, policy)
     if _is_for_all(count, agent_ids, budget, policy):
         return missing_probes.count_everywhere(tx, agent_ids, fresh_ms)
+    count -= missing_probes.count_whole_measured(
+        tx, (*STATES, "idle"), agent_ids, fresh_ms, policy.probe_pages
+    )
     share = math.ceil(count * min(policy.probes_per_host, len(agent_ids)) / len(agent_ids))
-    fresh = missing_probes.fresh_counts(tx, fresh_ms)
+    fresh = missing_probes.fresh_counts(tx, fresh_ms, policy.probe_pages)
     return {agent: max(0, min(share - fresh.get(agent, 0), left)) for agent, left in budget.items()}
 
 
@@ -115,6 +120,8 @@ def order_some(
     unit_ids = [unit for unit in unit_ids if unit not in sole]
     left = budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
+    known = missing_probes.whole_measured(tx, unit_ids, agent_ids, fresh_ms, policy.probe_pages)
+    unit_ids = [unit for unit in unit_ids if unit not in known]
     row_of = {agent: row for row, agent in enumerate(agent_ids)}
     place_of = {unit: place for place, unit in enumerate(unit_ids)}
     finders = hosts.finders(tx, unit_ids)
@@ -149,7 +156,7 @@ def order_some(
     ]
     for _, chosen in pairs:
         left[chosen] -= 1
-    return missing_probes.add(tx, round_number, pairs, now_ms)
+    return missing_probes.add(tx, round_number, pairs, now_ms, spare=True)
 
 
 def budgets(

@@ -53,6 +53,7 @@ def valuable_pairs(
     given_up = ~found & ((~predicted).sum(axis=0) >= TRIED_BY)
     allowed[:, given_up] = False
     pages_ms = page_ms * np.minimum(work.requests, pages)
+    whole = work.requests <= pages  # with a robots.txt: so it has fewer pages than a probe
     chosen: list[tuple[float, int, int]] = []
     for start in range(0, costs.shape[1], COLUMNS_AT_ONCE):
         part = slice(start, start + COLUMNS_AT_ONCE)
@@ -61,7 +62,7 @@ def valuable_pairs(
         savings = expected_savings(
             costs[:, part] * scale[:, None], _errors(loaded, learned, known, part), best[part]
         )
-        agent, unit = choose_probes(savings, allowed[:, part], pages_ms[part], rules)
+        agent, unit = choose_probes(savings, allowed[:, part], pages_ms[part], whole[part], rules)
         worth = savings[agent, unit] / np.maximum(pages_ms[part][unit], 1e-300)
         chosen += zip(worth.tolist(), (unit + start).tolist(), agent.tolist(), strict=True)
     chosen.sort(key=lambda one: -one[0])

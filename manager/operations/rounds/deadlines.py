@@ -96,7 +96,7 @@ def drop_blocked(tx: Transaction, newest: RoundRow) -> int:
     """Do `drop_blocked_probes` in a transaction of the caller's."""
     if not _may_be_blocked(tx, newest):
         return 0
-    return probes.fail_blocked(tx, newest.number, Message("planning.crawl_goes_on"))
+    return probes.drop_blocked(tx, newest.number, Message("planning.crawl_goes_on"))
 
 
 def _may_be_blocked(tx: Transaction, newest: RoundRow) -> bool:

@@ -95,7 +95,8 @@ def _valuable(
     asked = _asked(
         [agent.is_plain for agent in agents], loaded.work.capacities, current.probe_steps, now_ms
     )
-    rules = ValueRules(policy.probe_gain, min(AGENTS_A_STEP, policy.probes_per_host_per_day))
+    most = min(AGENTS_A_STEP, policy.probes_per_host_per_day)
+    rules = ValueRules(policy.probe_gain, most, policy.whole_host_probe_gain)
     return valuable_pairs(loaded, learned, rules, policy.probe_pages, asked)
 
 

@@ -31,6 +31,7 @@ def use_predictions(
         counts = probes.counts(tx, current.number)
         orders = sum(counts.get(state, 0) for state in OPEN)
         instead = Message("planning.predicted_instead")
+        probes.drop_waiting(tx, current.number, instead)
         probes.fail_round(tx, current.number, instead)
         rights.withdraw_probes(tx, current.number, now_ms, instead)
         rounds.update(tx, current.number, predicted_ms=now_ms, verified_ms=now_ms)

@@ -12,7 +12,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts, start_page_news, start_pages
 from manager.db.ownership import pins, rights
-from manager.db.planning import plans, probes, requested_probes
+from manager.db.planning import plans, probes, requested_probes, spare_probes
 from manager.db.rounds import round_units, rounds
 from manager.db.rounds.rounds import RoundRow
 from manager.errors import StalePlanError
@@ -89,6 +89,7 @@ def begin_crawl(
             policy,
             on_predictions=current.method == DEAL or current.predicted_ms is not None,
             keep_crawled=True,
+            fetched=spare_probes.whole_units(tx, current.number),
             start_ms=made_ms,
         )
     if loaded is None:

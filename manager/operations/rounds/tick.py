@@ -30,6 +30,7 @@ from manager.operations.measurement.distance_model import is_trained_here
 from manager.operations.measurement.refetch_orders import give_up_refetches, order_refetches
 from manager.operations.ownership.grants import grant_waiting, may_receive
 from manager.operations.planning.planners import Solver
+from manager.operations.planning.spare_probes import drop_unneeded_probes
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.rounds.deadlines import carry_over, drop_blocked_probes
 from manager.operations.rounds.round_forecast import estimate_rounds
@@ -54,6 +55,7 @@ class TickOutcome:
     units_given_back: int
     units_carried: int
     probes_blocked: int
+    probes_not_needed: int
     rounds_scheduled: int
     collections_ordered: int
     units_rescoped: int
@@ -97,6 +99,7 @@ def tick(
         units_given_back=give_back(db, now_ms, policy),
         units_carried=carry_over(db, now_ms),
         probes_blocked=drop_blocked_probes(db),
+        probes_not_needed=drop_unneeded_probes(db, now_ms, policy),
         rounds_scheduled=start_scheduled(db, now_ms, policy),
         collections_ordered=start_collections(db, now_ms),
         units_rescoped=apply_scope(db, now_ms),

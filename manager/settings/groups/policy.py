@@ -115,6 +115,18 @@ class PolicySettings:
         "least work that a further probe is expected to save, as a share of the work of its pages; "
         "a greater share orders fewer probes, and crawls end later",
     )
+    whole_host_probe_gain: float = setting(
+        1.0,
+        Range("share", 0, 10**6),
+        "the same for a host that a probe sees whole: another probe fetches all of it once more, "
+        "and so does a move; such a host is probed by one agent at the start of a round",
+    )
+    whole_host_check_share: float = setting(
+        0.1,
+        Range("share", 0, 1),
+        "what share of the hosts that a probe saw whole is probed by a second agent, so that an "
+        "agent that leaves pages out is found; drawn, so that no agent knows which",
+    )
     control_hosts_per_agent: int = setting(
         3,
         Range("hosts", 0, 1000),

@@ -45,7 +45,9 @@ def test_where_nobody_measured_any_probe_is_worth_it() -> None:
     savings = expected_savings(np.full((3, 1), 7.0), np.full((3, 1), 0.5), np.array([np.inf]))
     assert np.isinf(savings).all()
     allowed = np.array([[True], [True], [False]])
-    agent, unit = choose_probes(savings, allowed, np.array([1e9]), ValueRules(1.0, 5))
+    agent, unit = choose_probes(
+        savings, allowed, np.array([1e9]), np.array([True]), ValueRules(1.0, 5, 1.0)
+    )
     assert (agent.tolist(), unit.tolist()) == ([0, 1], [0, 0])
 
 
@@ -74,11 +76,15 @@ def test_chosen_probes_keep_the_rules(rows: list[list[float]], data: st.DataObje
             st.lists(st.floats(0.5, 100), min_size=savings.shape[1], max_size=savings.shape[1])
         )
     )
-    rules = ValueRules(data.draw(st.floats(0, 3)), data.draw(st.integers(1, 7)))
-    agent, unit = choose_probes(savings, allowed, pages, rules)
+    columns = savings.shape[1]
+    whole = np.array(data.draw(st.lists(st.booleans(), min_size=columns, max_size=columns)))
+    gain, whole_gain = data.draw(st.floats(0, 3)), data.draw(st.floats(0, 3))
+    rules = ValueRules(gain, data.draw(st.integers(1, 7)), whole_gain)
+    agent, unit = choose_probes(savings, allowed, pages, whole, rules)
     pairs = list(zip(agent.tolist(), unit.tolist(), strict=True))
     assert len(set(pairs)) == len(pairs)
-    worth = allowed & (savings >= rules.gain * pages) & (savings > 0)
+    least = [max(gain, whole_gain) if is_whole else gain for is_whole in whole]
+    worth = allowed & (savings >= np.array(least) * pages) & (savings > 0)
     for column in range(savings.shape[1]):
         mine = [a for a, u in pairs if u == column]
         assert len(mine) == min(rules.most, int(worth[:, column].sum()))
@@ -93,4 +99,4 @@ def test_chosen_probes_keep_the_rules(rows: list[list[float]], data: st.DataObje
 def test_a_limit_of_no_agent_is_refused() -> None:
     """It would order nothing, ever."""
     with pytest.raises(RuleError):
-        ValueRules(0.1, 0)
+        ValueRules(0.1, 0, 1.0)

@@ -180,6 +180,7 @@ class World:
         self.epoch = 0
         self.agents: dict[str, FakeAgent] = {}
         self.address: dict[str, tuple[str, ...]] = {}
+        self.sizes: dict[str, int] = {}  # of units, in pages of a KByte; others have 100
         self.crawled: Counter[tuple[str, int]] = Counter()  # crawls of (unit, round), by any agent
         self.rests: dict[str, list[HostRest]] = {}  # what hosts tell agents to wait
 
@@ -368,9 +369,10 @@ class World:
             if answer.generation != self.agents[name].held:
                 self.take_list(name)
 
-    def fetch(self, name: str, unit: str, kbytes: int = 100) -> None:
-        """Let an agent fetch all of a unit that it may fetch."""
+    def fetch(self, name: str, unit: str, kbytes: int = -1) -> None:
+        """Let an agent fetch all of a unit that it may fetch. kbytes: -1: what `sizes` says."""
         agent = self.agents[name]
+        kbytes = self.sizes.get(unit, 100) if kbytes < 0 else kbytes
         work = agent.fetchable(self.true_ms)[unit]
         fetched = min(kbytes, work.max_transfer) if work.max_transfer else kbytes
         took_ms = round(fetched * self.distance(name, unit))

@@ -90,6 +90,7 @@ COVERED: Final[Table[Covered]] = Table(
         ),
         Column("under_way", lambda one: one.row.under_way, kind=NUMBER),
         Column("failed", lambda one: one.row.failed, lazy("Failed"), NUMBER, sort=True),
+        Column("not_needed", lambda one: one.row.not_needed, lazy("Not needed"), NUMBER, sort=True),
         Column(
             "suspect",
             lambda one: one.row.suspect_since_ms,
@@ -103,7 +104,7 @@ COVERED: Final[Table[Covered]] = Table(
     ),
     page_columns=(
         *("agent", "drawn", "fresh", "measured"),
-        *("unreachable", "waiting", "failed", "suspect"),
+        *("unreachable", "waiting", "failed", "not_needed", "suspect"),
     ),
     filters=(
         text_filter(lazy("Name"), lazy("part of a name"), lambda one: one.row.agent),

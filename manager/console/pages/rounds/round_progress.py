@@ -11,10 +11,10 @@ from shared.frozen import frozen
 
 __all__ = ["OVER", "UNIT_STATES", "RoundProgress", "busiest_first", "progress_of"]
 
-ORDER_STATES: Final = ("done", "finished", "failed", "granted", "waiting")
+ORDER_STATES: Final = ("done", "finished", "not_needed", "failed", "granted", "waiting")
 AGENTS_SHOWN: Final = 10
 UNIT_STATES: Final = ("finished", "failed", "carried", "cancelled", "granted", "waiting")
-OVER: Final = frozenset(("done", "finished", "failed", "carried", "cancelled"))
+OVER: Final = frozenset(("done", "finished", "not_needed", "failed", "carried", "cancelled"))
 """Bars of progress are filled with these alone: granted and waiting work is not done."""
 
 

@@ -16,7 +16,7 @@ from manager.operations.measurement.distance_model import LoadedModel
 from manager.operations.planning.balancing_problem import Loaded
 from manager.operations.planning.probe_values import TRIED_BY, valuable_pairs
 
-RULES = ValueRules(0.03, 4)
+RULES = ValueRules(0.03, 4, 1.0)
 
 
 def loaded(
@@ -88,6 +88,15 @@ def test_a_small_unit_is_not_worth_the_pages_that_a_large_one_is() -> None:
     """The work of unit 10 is a thousandth of that of unit 11; both probes take 50 pages."""
     world = loaded([[1.0, 1000.0], [0.9, 900.0]], [[1, 1], [0, 0]], requests=1000.0)
     assert pairs_of(world) == [(11, 101)]
+
+
+def test_a_unit_that_a_probe_sees_whole_must_save_what_it_costs() -> None:
+    """49 pages and a robots.txt of a probe's 50: a tenth less is not worth the unit once more."""
+    costs, measured = [[100.0, 100.0], [90.0, 5.0]], [[1, 1], [0, 0]]
+    assert len(pairs_of(loaded(costs, measured, requests=51.0))) == 2
+    assert pairs_of(loaded(costs, measured, requests=50.0)) == []
+    far = loaded([[100.0, 300.0], [90.0, 5.0]], measured, requests=50.0)
+    assert pairs_of(far) == [(11, 101)], "it costs more than its pages do elsewhere"
 
 
 def test_what_may_not_be_is_not_probed() -> None:
