@@ -89,5 +89,6 @@ def shares_in_time(times: TimeCosts, room: FloatArray, fixed: BoolArray | None) 
     late = times.alone_ms > room[:, None] * (1 + 1e-9)
     if fixed is not None:
         late &= ~fixed
-    share = times.load_ms / np.maximum(room, _FEW)[:, None]
-    return np.where(late, np.inf, share)
+    share = times.load_ms / np.maximum(room, _FEW).astype(times.load_ms.dtype)[:, None]
+    share[late] = np.inf
+    return share

@@ -1,4 +1,4 @@
-"""Owners at the prices of room: the largest atoms first, then prices anew for what is left.
+"""Owners at the prices of room: the largest atoms first, then new prices for what is left.
 
 Prices say where an atom is cheapest but for those that two agents want alike, which the relaxation
 divides. A large one of them would leave an agent overloaded; so large atoms are placed while

@@ -1,9 +1,9 @@
 """Order more probes in a round: those that could change its plan, by what the first have shown.
 
 A round begins with few probes of each unit (`planning.probe_orders`). When nearly all of these are
-done, the model predicts all other distances; the pairs whose probe is expected to save enough work
-are ordered; this repeats a few times. No unit moves because of a prediction: it goes only to agents
-that measured it.
+done, the model predicts all other distances, and the pairs whose probe is expected to save enough
+work are ordered. This repeats a few times. A prediction moves no unit: its owner is an agent that
+measured it.
 """
 
 from __future__ import annotations

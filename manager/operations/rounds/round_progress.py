@@ -30,7 +30,7 @@ from manager.operations.planning.planners import Solver
 from manager.operations.planning.plans import plan_options, rows_of_plan
 from manager.operations.policy import Policy
 from manager.operations.rounds.more_probes import order_more_probes
-from manager.operations.rounds.probing_end import Probing, give_up_late_probes, probing_of
+from manager.operations.rounds.probe_end import ProbeState, give_up_late_probes, probe_state
 from manager.operations.rounds.round_ends import end_error
 from shared.messages import Message
 
@@ -48,7 +48,7 @@ def begin_crawl(
 ) -> bool:
     """Plan a round whose probes are done, assign the units and begin the crawl.
 
-    Orders more probes before, also while the last few of a step are open (`probing_end`).
+    Orders more probes before, also while the last few of a step are open (`probe_end`).
 
     now: the time in ms, asked for again with each write: a plan of a million hosts takes minutes,
     and the times of changes by others meanwhile must not be later than those of its results.
@@ -61,20 +61,20 @@ def begin_crawl(
     with db.read() as tx:
         current = rounds.open_round(tx)
         if current is None or current.state != "probing":
-            probing = Probing.OPEN
+            state = ProbeState.OPEN
         else:
-            probing = probing_of(tx, current, policy, now())
-    if current is None or probing is Probing.OPEN:
+            state = probe_state(tx, current, policy, now())
+    if current is None or state is ProbeState.OPEN:
         is_trained(db, now())
         return False
-    if probing is Probing.LATE:
+    if state is ProbeState.LATE:
         give_up_late_probes(db, current, now, policy)
         return False
     watch_agents(db, now(), policy, everybody=True)
     if not is_trained(db, now()):
         return False
     spread_distances(db)
-    if probing is Probing.NEARLY_DONE:
+    if state is ProbeState.NEARLY_DONE:
         order_more_probes(db, current, now, policy)
         return False
     apply_by_setting(db, now(), policy)

@@ -26,13 +26,13 @@ from manager.operations.policy import Policy
 from manager.operations.rounds.agent_timing import ForecastReason, timings_of
 from shared.messages import Message
 
-__all__ = ["Probing", "give_up_late_probes", "probing_of"]
+__all__ = ["ProbeState", "give_up_late_probes", "probe_state"]
 
 LATE_SHARE: Final = 0.05
 """Of the probes of a round: so few are not waited for at any price."""
 
 
-class Probing(Enum):
+class ProbeState(Enum):
     """State of the probes of a round."""
 
     OPEN = "open"
@@ -45,17 +45,17 @@ class Probing(Enum):
     """None is open."""
 
 
-def probing_of(tx: Transaction, current: RoundRow, policy: Policy, now_ms: int) -> Probing:
+def probe_state(tx: Transaction, current: RoundRow, policy: Policy, now_ms: int) -> ProbeState:
     """Return the state of the probes of a round that probes."""
     number = current.number
     if not probes.any_open(tx, number):
-        return Probing.DONE
+        return ProbeState.DONE
     if _has_more_steps(current, policy):
         nearly = probe_progress.is_nearly_done(tx, number, current.probe_steps)
-        return Probing.NEARLY_DONE if nearly else Probing.OPEN
+        return ProbeState.NEARLY_DONE if nearly else ProbeState.OPEN
     found = probe_progress.progress_of(tx, number)
     late = found is not None and _is_late(tx, number, found, policy, now_ms)
-    return Probing.LATE if late else Probing.OPEN
+    return ProbeState.LATE if late else ProbeState.OPEN
 
 
 def _has_more_steps(current: RoundRow, policy: Policy) -> bool:
@@ -92,7 +92,7 @@ def give_up_late_probes(
         if again is None or again.number != current.number or again.state != "probing":
             return 0
         found = probe_progress.progress_of(tx, again.number)
-        if found is None or probing_of(tx, again, policy, now_ms) is not Probing.LATE:
+        if found is None or probe_state(tx, again, policy, now_ms) is not ProbeState.LATE:
             return 0
         late = Message("planning.late_probe")
         probes.fail_round(tx, again.number, late)
