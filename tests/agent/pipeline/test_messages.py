@@ -86,7 +86,7 @@ EXAMPLES: dict[type, object] = {
         RulesRedirected(HOST, REFERER, URL, 2, 3, "crawl", ADDRESS, CHAIN),
         Tick(99.5, 1_700_000_000_000, True, True),
         UnitClosed(7, HOST, HOST),
-        UnitFinished(7, HOST, HOST, "crawl", 3, 5, 9000, "limit", HostFailure.UNREACHABLE),
+        UnitFinished(7, HOST, HOST, "crawl", 3, 5, 9000, "limit", HostFailure.UNREACHABLE, 1.5),
         Unreached(HOST, ADDRESS, True),
     )
 }

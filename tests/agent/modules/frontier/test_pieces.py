@@ -167,12 +167,14 @@ def test_a_crash_forgets_rest_and_finds_it_again() -> None:
     go(world, 300)
     fetched = sorted(world.fetched())
     told = {unit.unit: unit for unit in world.reports.units}
+    assert {unit.crawl_delay_s for unit in told.values()} == {0.0}
     world.crash()
     assert resting(world) == set()
     go(world, 60)
     assert resting(world) == {HOST, DOCS}
     assert sorted(world.fetched()) == fetched
-    assert {unit.unit: unit for unit in world.reports.units} == told
+    again = {unit.unit: unit for unit in world.reports.units}
+    assert again == {name: replace(unit, crawl_delay_s=None) for name, unit in told.items()}
 
 
 def test_what_the_host_asks_for_is_told_while_it_holds() -> None:

@@ -60,8 +60,10 @@ def test_a_list_of_many_pages_is_whole(database: Database, monkeypatch: pytest.M
     world.hosts(*hosts[10:])
     world.tick()
     named = listed(world, "a")
+    assert [order.max_transfer for order in named] == [0] * 10 + [50] * (len(named) - 10)
+    assert len(named) > 13
+    named += listed(world, "b")
     assert sorted(order.url for order in named) == [f"http://{host}:80/" for host in hosts]
-    assert [order.max_transfer for order in named] == [0] * 10 + [50] * 10
 
 
 def test_a_list_does_not_change_under_its_number(database: Database) -> None:
