@@ -42,6 +42,8 @@ SCALE_HOSTS = (10**2, 10**3, 10**4, 10**5, 10**6)
 SCALE_TURNS_PER_S = 2500
 SCALE_TURNS = 100_000
 """At least so many are measured at each number of hosts."""
+SCALE_BURST_S = 6.0
+"""In so long at least so many hosts have a turn, where all wait for one at the same time."""
 LIVE = Live(hosts=5000, interval_s=5.0, seconds=90.0, in_memory=1000)
 FAILING = Live(hosts=50_000, interval_s=20.0, seconds=180.0, in_memory=WHEEL_IN_MEMORY)
 AGENT_SIZES = (10**5, 10**7)
@@ -138,9 +140,12 @@ def _scale(sizes: tuple[int, ...], scratch: Path) -> dict[str, Any]:
 
 def _turns(hosts: int, in_memory: int, scratch: Path) -> dict[str, Any]:
     interval_s = max(hosts / SCALE_TURNS_PER_S, 0.1)
+    # All hosts begin together, so many of them have their second turn right after two intervals.
     seconds = SCALE_TURNS * interval_s / hosts
+    if seconds < interval_s:
+        seconds = SCALE_BURST_S
     folder = scratch / f"scale-{hosts}"
-    row = _run("wheel", folder, hosts, seconds, in_memory, interval_s, 1.5 * interval_s)
+    row = _run("wheel", folder, hosts, seconds, in_memory, interval_s, 2 * interval_s)
     shutil.rmtree(folder)
     return row
 

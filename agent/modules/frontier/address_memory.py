@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import deque
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from agent.modules.frontier.address_record import due_s, read, record_of
@@ -37,7 +37,8 @@ class AddressMemory:
     def __init__(self, registry: Registry, unloaded: Unloaded) -> None:
         self._registry = registry
         self.unloaded = unloaded
-        self.resting: deque[AddressQueue] = deque()  # to be unloaded, as far as they can be
+        # To be unloaded, as far as they can be; each once, or the others would have to wait.
+        self._resting: dict[str, AddressQueue] = {}
 
     def load(self, key: int, name: str = "") -> AddressQueue | None:
         """Bring an unloaded address back into memory, with its jobs; None: it has no record.
@@ -125,7 +126,7 @@ class AddressMemory:
     def may_unload(self, address: AddressQueue) -> None:
         """Queue an address to be unloaded, where too many are in memory."""
         if len(self._registry.addresses) > self._registry.limits.addresses_in_memory:
-            self.resting.append(address)
+            self._resting[address.name] = address
 
     def unload_resting(self) -> None:
         """Unload addresses that rest, while too many are in memory.
@@ -133,8 +134,8 @@ class AddressMemory:
         Those that cannot be unloaded now are looked at again when what they are in is over.
         """
         most = self._registry.limits.addresses_in_memory
-        for _ in range(min(len(self.resting), UNLOADED_A_TICK)):
-            address = self.resting.popleft()
+        for name in list(islice(self._resting, UNLOADED_A_TICK)):
+            address = self._resting.pop(name)
             if (
                 len(self._registry.addresses) > most
                 and self._registry.addresses.get(address.name) is address
