@@ -340,7 +340,7 @@ def test_an_agent_is_compared(prsm: Prsm, manager: Running) -> None:
     """A liar is exit code 1, with its pages; an honest agent is not."""
     probed(manager, liar=B)
     assert (
-        "24 of its pages were fetched by others too; 0 are" in prsm("agents", "compare", A).stdout
+        "200 of its pages were fetched by others too; 0 are" in prsm("agents", "compare", A).stdout
     )
     said = prsm("agents", "compare", B, code=1)
     assert "http://h0.jp/p0" in said.stdout
