@@ -1,4 +1,4 @@
-"""Rounds that crawl, are late and probe, brought about one after the other to be looked at.
+"""Rounds that probe, crawl and are late, brought about one after the other to be looked at.
 
 The stage ends with rounds that are done. An agent that is paused, and one that stands still, keep
 the next ones open.
@@ -23,26 +23,27 @@ def round_states(stage: Stage) -> Iterator[tuple[str, str]]:
     """Yield the name of a picture and its address, when the round is in that state."""
     slow = stage.agents[0]
     stage.manager.prsm("agents", "pause", slow.name)
-    number = _start(stage, "--no-probe")
-    _wait(stage, number, lambda detail: set(detail["units"]) >= {"finished", "waiting"})
+    # People of the stage ordered probes of partners that call no more.
+    number = _start(stage)
+    _wait(stage, number, lambda detail: detail["round"]["state"] == "probing")
+    yield "round-probing", f"/console/rounds/{number}"
+    stage.manager.prsm("rounds", "use-predictions")
+    _wait(stage, number, lambda detail: set(detail["units"]) > {"finished"})
     yield "round-crawling", f"/console/rounds/{number}"
-    stage.manager.prsm("agents", "resume", slow.name)
+    for agent in stage.agents:
+        stage.manager.prsm("agents", "resume", agent.name)
     _wait(stage, number, lambda detail: detail["round"]["state"] == "finished")
     slow.program.send(signal.SIGSTOP)
     try:
-        number = _start(stage, "--no-probe")
+        number = _start(stage)
         _wait(stage, number, lambda detail: detail["forecast"]["late_ms"] > 0)
         yield "round-late", f"/console/rounds/{number}"
-        stage.manager.prsm("probes", "order", "--agent", slow.name)
-        number = _start(stage)
-        _wait(stage, number, lambda detail: detail["round"]["state"] == "probing")
-        yield "round-probing", f"/console/rounds/{number}"
     finally:
         slow.program.send(signal.SIGCONT)
 
 
-def _start(stage: Stage, *options: str) -> int:
-    stage.manager.prsm("rounds", "start", *options)
+def _start(stage: Stage) -> int:
+    stage.manager.prsm("rounds", "start", "--method", "keep", "--no-probe")
     return int(stage.manager.prsm("rounds", "show")["round"]["number"])
 
 
