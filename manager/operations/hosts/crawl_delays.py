@@ -1,12 +1,12 @@
 """Crawl-delays of hosts: what agents read in robots.txt, and how far it is believed.
 
 Only the site may say that its host is asked more often than by one agent alone, and no single agent
-speaks for it: a shorter pause counts where two agents read the same. A longer one counts at once.
+speaks for it: a shorter pause counts where the owner and another agent read the same. What others
+read once may be old; the owner reads it in each round. A longer one counts at once.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -18,8 +18,6 @@ __all__ = ["LONGEST_DELAY_MS", "agreed_ms", "record_crawl_delays"]
 
 LONGEST_DELAY_MS: Final = 86_400_000
 """A day; so long agents keep a Crawl-delay, if their site allows it (`politeness`)."""
-
-WITNESSES: Final = 2
 
 
 def record_crawl_delays(
@@ -43,13 +41,12 @@ def record_crawl_delays(
     crawl_delays.record(tx, changed)
 
 
-def agreed_ms(rows: Sequence[CrawlDelayRow], alone_ms: float) -> float:
+def agreed_ms(rows: Sequence[CrawlDelayRow], owner: int, alone_ms: float) -> float:
     """Return the pause between two requests to a host by its Crawl-delay.
 
-    alone_ms: the pause of one agent, where robots.txt says nothing.
+    owner: the agent that has the host. alone_ms: its pause, where robots.txt says nothing.
     """
-    if not rows:
-        return alone_ms
-    longest_ms = max(row.delay_ms for row in rows)
-    [(_, agents)] = Counter(row.delay_ms for row in rows).most_common(1)
-    return float(longest_ms) if longest_ms >= alone_ms or agents >= WITNESSES else alone_ms
+    longest_ms = max((row.delay_ms for row in rows), default=0)
+    own = [row.delay_ms for row in rows if row.agent_id == owner]
+    agreed = any(row.agent_id != owner and row.delay_ms in own for row in rows)
+    return float(longest_ms) if longest_ms >= alone_ms or agreed else alone_ms

@@ -143,10 +143,11 @@ def pause_of(tx: Transaction, host_id: int, top: int, found: Directories, policy
     if policy.split_interval_s:
         longest_ms = max((one.delay_ms for one in delays), default=0)
         return max(policy.split_interval_s * 1000, float(longest_ms))  # agents keep it anyway
-    owner = agents.by_id(tx, assignments.owners_of(tx, [top]).get(top, 0))
+    owner_id = assignments.owners_of(tx, [top]).get(top, 0)
+    owner = agents.by_id(tx, owner_id)
     capacity = DEFAULT_CAPACITY if owner is None else capacity_of(owner)
     whole = found.whole()
-    pause_ms = agreed_ms(delays, _idle(capacity).pause_ms(whole))
+    pause_ms = agreed_ms(delays, owner_id, _idle(capacity).pause_ms(whole))
     answers_ms = _idle(replace(capacity, interval_ms=0.0, fast_interval_ms=0.0)).pause_ms(whole)
     pause_ms = math.ceil(max(pause_ms, answers_ms))
     return float(min(max(1, pause_ms), INTERVAL_MOST_S * 1000))  # an agent rests no longer

@@ -101,9 +101,11 @@ def test_a_host_that_asks_for_time_makes_the_crawl_longer(database: Database) ->
 def test_a_short_delay_that_two_read_lets_a_split_pay(database: Database) -> None:
     """The site allows a page in 5 s: three agents at 20 s each are within that."""
     world = crawled(database)
-    read_delay(world, 5_000, "a")
+    owner = owners(world)[HOST]
+    other, third = (name for name in world.agents if name != owner)
+    read_delay(world, 5_000, owner)
     assert report(world).proposals == [], "one agent alone does not speak for a site"
-    read_delay(world, 5_000, "b")
+    read_delay(world, 5_000, other)
     [one] = report(world).proposals
     assert (one.host, one.action, one.interval_s, len(one.agents)) == (HOST, "split", 5.0, 3)
     assert one.crawl_after_ms is not None
@@ -113,8 +115,19 @@ def test_a_short_delay_that_two_read_lets_a_split_pay(database: Database) -> Non
     assert len(audit_page(database, action="host.split")) == 1
     assert report(world).proposals == [], "it pays"
     merge_host(database, HOST, ADMIN, world.now_ms, world.policy)
-    read_delay(world, 30_000, "c")
+    read_delay(world, 30_000, third)
     assert report(world).proposals == [], "a longer one holds as soon as one agent reads it"
+
+
+@pytest.mark.scenario
+def test_a_short_delay_that_the_owner_no_longer_reads_is_over(database: Database) -> None:
+    """What two others read in their probes may be old: the site took it back."""
+    world = crawled(database)
+    owner = owners(world)[HOST]
+    read_delay(world, 5_000, *world.agents)
+    assert report(world).proposals
+    read_delay(world, 0, owner)
+    assert report(world).proposals == []
 
 
 @pytest.mark.scenario
@@ -148,7 +161,7 @@ def test_a_delay_of_another_host_changes_nothing(database: Database) -> None:
 def test_no_single_agent_shortens_the_pause_of_a_site(said: list[int], alone_ms: float) -> None:
     """With any one agent's word left out, the pause would be no longer than it is, or as alone."""
     rows = [CrawlDelayRow(1, number, delay_ms, 0) for number, delay_ms in enumerate(said)]
-    pause_ms = agreed_ms(rows, alone_ms)
+    pause_ms = agreed_ms(rows, 0, alone_ms)
     assert pause_ms >= max(said, default=0)
     if pause_ms < alone_ms:
         for row in rows:
