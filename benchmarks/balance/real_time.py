@@ -68,7 +68,8 @@ def probed(
     whole = world.urls < policy.probe_pages
     rank = np.argsort(np.argsort(np.where(measured, rng.random(measured.shape), 2), axis=0), axis=0)
     enough = 1 + (rng.random(hosts) < policy.whole_host_check_share)
-    measured &= ~whole | (rank < enough)
+    if whole.mean() <= policy.whole_hosts_most_share:
+        measured &= ~whole | (rank < enough)
     rules = ValueRules(policy.probe_gain, AGENTS_A_STEP, policy.whole_host_probe_gain)
     distance, model = _predicted(found, measured)
     for _ in range(policy.probe_steps):

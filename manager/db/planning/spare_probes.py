@@ -24,6 +24,7 @@ __all__ = [
     "judge",
     "of_units",
     "reopen",
+    "small_rounds",
     "unjudged",
     "whole_units",
 ]
@@ -145,6 +146,26 @@ def reopen(tx: Transaction, order_ids: Collection[int], now_ms: int) -> int:
     reopening = probe_orders.update().where(c.state == "not_needed", c.reason == SEEN_WHOLE)
     values = {"state": "waiting", "reason": "", "spare": False, "ordered_ms": now_ms}
     return tx.changed_among(reopening.values(**values), c.id, order_ids)
+
+
+def small_rounds(
+    tx: Transaction, numbers: Collection[int], probe_pages: int, share: float
+) -> dict[int, list[int]]:
+    """Return rounds of which more than a share of the units were seen whole, with the orders that
+    this made needless."""
+    found = {}
+    for number in numbers:
+        of_round = c.round == number
+        all_units = tx.value(sa.select(sa.func.count(c.unit_id.distinct())).where(of_round))
+        whole = tx.value(
+            sa.select(sa.func.count(c.unit_id.distinct())).where(
+                of_round, c.state == "done", _nothing_left(probe_pages)
+            )
+        )
+        if whole > share * all_units:
+            dropped = of_round, c.state == "not_needed", c.reason == SEEN_WHOLE
+            found[number] = tx.values(sa.select(c.id).where(*dropped))
+    return found
 
 
 def whole_units(tx: Transaction, round_number: int) -> dict[int, int]:

@@ -6,6 +6,8 @@ may still save is judged with all others when the first probes are done (`rounds
 Only one agent at a time is given a unit, so no order under way need be taken back.
 Invariants: each done probe is judged once, when all its lines are in or are waited for no longer;
 of two probes that disagree none counts, and the orders that one of them made needless wait again.
+Where most units of a round are so small, none is spared: they are the crawl, and where they go
+decides when it ends.
 A drawn share of the units is probed by a second agent all the same, so an agent that leaves pages
 out is contradicted, and cannot know where.
 """
@@ -53,9 +55,15 @@ def drop_unneeded_probes(
         for order in spare_probes.of_units(tx, units, policy.probe_pages):
             orders[order.unit_id, order.round].append(order)
         spare_probes.judge(tx, [one.id for one in found])
+        rounds = {number for _, number in seen}
+        small = spare_probes.small_rounds(
+            tx, rounds, policy.probe_pages, policy.whole_hosts_most_share
+        )
         dropped: list[int] = []
-        reopened: list[int] = []
+        reopened = [order for orders_of in small.values() for order in orders_of]
         for pair, whole in seen.items():
+            if pair[1] in small:
+                continue
             if all(whole) and not any(one.partial for one in orders[pair]):
                 spare = [one.id for one in orders[pair] if one.state == "waiting" and one.spare]
                 dropped += spare[1:] if draw() < policy.whole_host_check_share else spare

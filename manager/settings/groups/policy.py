@@ -127,6 +127,12 @@ class PolicySettings:
         "what share of the hosts that a probe saw whole is probed by a second agent, so that an "
         "agent that leaves pages out is found; drawn, so that no agent knows which",
     )
+    whole_hosts_most_share: float = setting(
+        0.5,
+        Range("share", 0, 1),
+        "up to which share of a round's hosts those that a probe saw whole are spared other "
+        "probes; where more are so small, they are the crawl, and their distances decide its end",
+    )
     control_hosts_per_agent: int = setting(
         3,
         Range("hosts", 0, 1000),

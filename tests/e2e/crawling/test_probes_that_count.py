@@ -20,6 +20,7 @@ probe_pages = {PROBE}
 probe_steps = 0
 control_hosts_per_agent = 0
 whole_host_check_share = 0.0
+whole_hosts_most_share = 1.0
 start_page_delay_s = 1.0
 """
 WEB: dict[str, Any] = {

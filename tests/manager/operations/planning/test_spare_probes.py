@@ -34,6 +34,7 @@ SOME = replace(
     probe_large_share=0,
     probe_steps=0,
     whole_host_check_share=0,
+    whole_hosts_most_share=1,
 )
 
 
@@ -138,6 +139,19 @@ def test_an_agent_that_has_no_host_of_its_own_left_probes_others(database: Datab
     detail = round_detail(database, 1)
     assert detail.round.state == "finished"
     assert detail.units == {"finished": 40}
+
+
+@pytest.mark.parametrize(("share", "few"), [(0.5, False), (0.8, True)])
+def test_where_most_hosts_are_small_they_are_probed_as_others_are(
+    database: Database, share: float, few: bool
+) -> None:
+    """Nine of twelve are: they are the crawl, and with one distance each nothing is balanced."""
+    world = ready(database, whole_hosts_most_share=share)
+    world.run()
+    seen = Counter(tuple(states(world, name)) for name in SMALL)
+    alone = ("done", "not_needed", "not_needed")
+    assert (seen[alone] == len(SMALL)) if few else (seen[alone] == 0)
+    assert check(database) == []
 
 
 def test_a_drawn_share_is_probed_by_a_second_agent(database: Database) -> None:

@@ -61,6 +61,7 @@ class Probing(RuleBasedStateMachine):
             probe_large_share=0,
             probe_steps=1,
             whole_host_check_share=0.3,
+            whole_hosts_most_share=0.7,
         )
         self.world = World(self.db, policy)
         self.world.join(*NAMES)
