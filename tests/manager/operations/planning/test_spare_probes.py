@@ -54,6 +54,15 @@ def ready(database: Database, *hosts: str, method: str = "default", **policy: ob
     return world
 
 
+def small_probe(database: Database) -> tuple[World, str]:
+    """Return a round of one small host, and the agent that has fetched all of it, unreported."""
+    world = ready(database, SMALL[0])
+    step(world)
+    first = holder(world, SMALL[0])
+    world.fetch(first, unit(SMALL[0]))
+    return world, first
+
+
 def states(world: World, name: str, number: int = 1) -> list[str]:
     """Return the states of the orders to probe a host in a round, in their order."""
     orders = [one for one in host_detail(world.db, name).orders if one.round == number]
@@ -179,10 +188,7 @@ def test_an_agent_that_leaves_pages_out_is_contradicted(database: Database) -> N
 
 def test_the_others_wait_until_a_small_probe_is_judged(database: Database) -> None:
     """Its log is on its way; without it they probe, for nothing is known then."""
-    world = ready(database, SMALL[0])
-    step(world)
-    first = holder(world, SMALL[0])
-    world.fetch(first, unit(SMALL[0]))
+    world, first = small_probe(database)
     world.call(first)
     step(world)
     assert states(world, SMALL[0]) == ["finished", "waiting", "waiting"]
@@ -196,10 +202,7 @@ def test_the_others_wait_until_a_small_probe_is_judged(database: Database) -> No
 
 def test_a_log_that_comes_before_the_report_counts_too(database: Database) -> None:
     """Whatever comes last, the probe is done then."""
-    world = ready(database, SMALL[0])
-    step(world)
-    first = holder(world, SMALL[0])
-    world.fetch(first, unit(SMALL[0]))
+    world, first = small_probe(database)
     world.report(first)
     step(world)
     world.call(first)
@@ -209,11 +212,8 @@ def test_a_log_that_comes_before_the_report_counts_too(database: Database) -> No
 
 def test_lines_that_come_in_two_logs_are_waited_for(database: Database) -> None:
     """A log was closed in the middle of the probe, and the next one is on its way for minutes."""
-    world = ready(database, SMALL[0])
-    step(world)
-    first = holder(world, SMALL[0])
+    world, first = small_probe(database)
     agent = world.agents[first]
-    world.fetch(first, unit(SMALL[0]))
     (line,) = agent.lines
     agent.lines = [replace(line, requests=3, pages=3, response_bytes=3000)]
     world.report(first)
@@ -230,11 +230,8 @@ def test_lines_that_come_in_two_logs_are_waited_for(database: Database) -> None:
 
 def test_lines_that_are_lost_are_waited_for_no_longer(database: Database) -> None:
     """The agent has nothing left to send: the others probe the host."""
-    world = ready(database, SMALL[0])
-    step(world)
-    first = holder(world, SMALL[0])
+    world, first = small_probe(database)
     agent = world.agents[first]
-    world.fetch(first, unit(SMALL[0]))
     agent.lines = [replace(line, requests=3, pages=3, response_bytes=3000) for line in agent.lines]
     world.report(first)
     world.call(first)
@@ -251,10 +248,7 @@ def test_lines_that_are_lost_are_waited_for_no_longer(database: Database) -> Non
 
 def test_of_a_silent_host_the_others_are_asked(database: Database) -> None:
     """That one agent had no answer says nothing of the others."""
-    world = ready(database, SMALL[0])
-    step(world)
-    first = holder(world, SMALL[0])
-    world.fetch(first, unit(SMALL[0]))
+    world, first = small_probe(database)
     agent = world.agents[first]
     agent.unanswered = [
         replace(
