@@ -83,6 +83,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "host.find-failing": ("host.sick",),
     "host.import": (),
     "host.include": (),
+    "host.lengthen-pause": (),
     "host.lift-ban": (),
     "host.merge": (),
     "host.order-split": (),

@@ -36,6 +36,7 @@ __all__ = [
     "news",
     "rests",
     "set_backoff",
+    "set_interval",
     "set_shares",
     "split_hosts",
     "starved",
@@ -152,6 +153,11 @@ def wanted_shares(tx: Transaction, host: SplitHost) -> tuple[int, list[int]]:
 def set_shares(tx: Transaction, host_id: int, shares: int) -> None:
     """Set how many agents share a host, as the next lists say."""
     tx.execute(hosts.update().where(hosts.c.id == host_id).values(shares=shares))
+
+
+def set_interval(tx: Transaction, host_id: int, interval_ms: int) -> None:
+    """Set the pause of a shared host, as the next lists say."""
+    tx.execute(hosts.update().where(hosts.c.id == host_id).values(shared_interval_ms=interval_ms))
 
 
 def news(tx: Transaction, unit_ids: Collection[int]) -> None:

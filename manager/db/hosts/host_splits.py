@@ -25,6 +25,7 @@ __all__ = [
     "ordered",
     "orders_of",
     "record",
+    "shared_by_robots",
     "shared_hosts",
 ]
 
@@ -35,13 +36,14 @@ SplitAction = Literal["split", "merge"]
 class SplitChange:
     """The last split or merge of a host. by_setting: by `policy.splits`, not by a person.
 
-    round: the newest one then.
+    round: the newest one then. by_robots: the pause is shorter because its robots.txt allows that.
     """
 
     host_id: int
     by_setting: bool
     round: int
     changed_ms: int
+    by_robots: bool = False
 
 
 @frozen
@@ -78,7 +80,7 @@ def record(tx: Transaction, change: SplitChange) -> None:
 def changes_of(tx: Transaction, host_ids: Collection[int]) -> dict[int, SplitChange]:
     """Return the last changes of some hosts."""
     c = host_splits.c
-    query = sa.select(c.host_id, c.by_setting, c.round, c.changed_ms)
+    query = sa.select(c.host_id, c.by_setting, c.round, c.changed_ms, c.by_robots)
     changed = query.where(c.changed_ms.is_not(None))
     return {row.host_id: row for row in tx.rows_among(SplitChange, changed, c.host_id, host_ids)}
 
@@ -103,6 +105,14 @@ def drop_orders(tx: Transaction, host_ids: Collection[int]) -> None:
     """Delete the orders of some hosts: they are carried out, or cancelled."""
     nothing = host_splits.update().values(ordered=None, ordered_by="", ordered_ms=None)
     tx.changed_among(nothing, host_splits.c.host_id, host_ids)
+
+
+def shared_by_robots(tx: Transaction) -> list[int]:
+    """Return shared hosts whose pause is shorter because their robots.txt allows that."""
+    joined = host_splits.join(hosts, hosts.c.id == host_splits.c.host_id)
+    shared = hosts.c.shared_interval_ms.is_not(None), host_splits.c.by_robots
+    query = sa.select(hosts.c.id).select_from(joined).where(*shared)
+    return tx.values(query.order_by(hosts.c.id))
 
 
 def shared_hosts(tx: Transaction, most: int) -> list[int]:

@@ -92,6 +92,7 @@ host_splits: Final = sa.Table(
     moment("changed_ms"),  # NULL: neither yet
     flag("by_setting"),  # by prediction (`policy.splits`), not by a person
     count("round"),  # the newest one then
+    flag("by_robots"),  # its robots.txt allows a shorter pause than that of one agent
     text("ordered", required=False),  # split, merge; NULL: nothing
     count("pieces"),  # of the split that is ordered
     count("interval_ms"),

@@ -36,6 +36,7 @@ from manager.operations.hosts.splits.pieces import (
     Piece,
     cut_host,
     directories_of,
+    is_by_robots,
     pause_of,
     pieces_of,
     takers_of,
@@ -110,7 +111,8 @@ def split_host(
         if dry_run:
             return split
         _carry_out(tx, host, units[0], made, found.sizes, taking, interval_s, now_ms)
-        record_change(tx, host.id, actor, now_ms)
+        by_robots = is_by_robots(tx, host.id, units[0].id, found, policy, interval_s * 1000)
+        record_change(tx, host.id, actor, now_ms, by_robots=by_robots)
         note(
             tx,
             now_ms,

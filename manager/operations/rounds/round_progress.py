@@ -19,6 +19,7 @@ from manager.errors import StalePlanError
 from manager.operations.actor import CLOCK, note
 from manager.operations.hosts.host_shares import spread_distances
 from manager.operations.hosts.splits.application import apply_by_setting
+from manager.operations.hosts.splits.robots_pauses import lengthen_pauses
 from manager.operations.measurement.agent_verdicts import watch_agents
 from manager.operations.measurement.distance_model import IsTrained, is_trained_here
 from manager.operations.measurement.distances import counted_totals
@@ -77,6 +78,7 @@ def begin_crawl(
     if state is ProbeState.NEARLY_DONE:
         order_more_probes(db, current, now, policy)
         return False
+    lengthen_pauses(db, now(), policy)
     apply_by_setting(db, now(), policy)
     if order_more_probes(db, current, now, policy):
         return False

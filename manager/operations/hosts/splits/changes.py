@@ -16,14 +16,17 @@ FIGURE: Final = "split report"
 """Key of the figure that a change makes old (`splits.proposals`)."""
 
 
-def record_change(tx: Transaction, host_id: int, actor: Actor, now_ms: int) -> None:
+def record_change(
+    tx: Transaction, host_id: int, actor: Actor, now_ms: int, *, by_robots: bool = False
+) -> None:
     """Write down that a person, or the setting `policy.splits`, split or merged a host.
 
-    The order for the host is deleted. The clock acts for the person who ordered.
+    by_robots: of a split, whether its robots.txt allowed the pause. The order for the host is
+    deleted. The clock acts for the person who ordered.
     """
     order = host_splits.orders_of(tx, [host_id]).get(host_id)
     by_person = order is not None and bool(order.ordered_by)
     by_setting = actor.kind == "clock" and not by_person
     number = rounds.last_number(tx)
-    host_splits.record(tx, SplitChange(host_id, by_setting, number, now_ms))
+    host_splits.record(tx, SplitChange(host_id, by_setting, number, now_ms, by_robots))
     host_splits.drop_orders(tx, [host_id])

@@ -44,6 +44,7 @@ __all__ = [
     "Piece",
     "cut_host",
     "directories_of",
+    "is_by_robots",
     "part_of",
     "pause_of",
     "pieces_of",
@@ -143,14 +144,29 @@ def pause_of(tx: Transaction, host_id: int, top: int, found: Directories, policy
     if policy.split_interval_s:
         longest_ms = max((one.delay_ms for one in delays), default=0)
         return max(policy.split_interval_s * 1000, float(longest_ms))  # agents keep it anyway
-    owner_id = assignments.owners_of(tx, [top]).get(top, 0)
-    owner = agents.by_id(tx, owner_id)
-    capacity = DEFAULT_CAPACITY if owner is None else capacity_of(owner)
+    owner_id, capacity = _owner_of(tx, top)
     whole = found.whole()
     pause_ms = agreed_ms(delays, owner_id, _idle(capacity).pause_ms(whole))
     answers_ms = _idle(replace(capacity, interval_ms=0.0, fast_interval_ms=0.0)).pause_ms(whole)
     pause_ms = math.ceil(max(pause_ms, answers_ms))
     return float(min(max(1, pause_ms), INTERVAL_MOST_S * 1000))  # an agent rests no longer
+
+
+def is_by_robots(
+    tx: Transaction, host_id: int, top: int, found: Directories, policy: Policy, interval_ms: float
+) -> bool:
+    """Return whether a pause is shorter than the owner's because the robots.txt allows that."""
+    if policy.split_interval_s:
+        return False
+    alone_ms = _idle(_owner_of(tx, top)[1]).pause_ms(found.whole())
+    allowed_ms = pause_of(tx, host_id, top, found, policy)
+    return allowed_ms <= math.ceil(interval_ms) < alone_ms
+
+
+def _owner_of(tx: Transaction, top: int) -> tuple[int, Capacity]:
+    number = assignments.owners_of(tx, [top]).get(top, 0)
+    owner = agents.by_id(tx, number)
+    return number, DEFAULT_CAPACITY if owner is None else capacity_of(owner)
 
 
 def _idle(capacity: Capacity) -> AgentLoad:

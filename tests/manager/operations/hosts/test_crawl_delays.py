@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -128,6 +129,30 @@ def test_a_short_delay_that_the_owner_no_longer_reads_is_over(database: Database
     assert report(world).proposals
     read_delay(world, 0, owner)
     assert report(world).proposals == []
+
+
+@pytest.mark.scenario
+def test_the_pause_of_a_split_is_as_long_as_robots_txt_says(database: Database) -> None:
+    """Asked for more, and then for nothing, its agents rest longer from the next round on."""
+    world = crawled(database)
+    owner = owners(world)[HOST]
+    read_delay(world, 5_000, *world.agents)
+    split_host(database, HOST, ADMIN, world.now_ms, policy=world.policy)
+    for said, pause_ms in ((5_000, 5_000), (8_000, 8_000), (4_000, 8_000), (0, 20_000)):
+        read_delay(world, said, *(world.agents if said else (owner,)))
+        run_round(world)
+        assert host_detail(database, HOST).host.shared_interval_ms == pause_ms
+    rows = audit_page(database, action="host.lengthen-pause")
+    assert [json.loads(row.detail) for row in rows] == [{"interval_s": 20.0}, {"interval_s": 8.0}]
+
+
+@pytest.mark.scenario
+def test_a_pause_that_a_person_chose_stays(database: Database) -> None:
+    """Whatever robots.txt says less of; agents keep what it asks for themselves."""
+    world = crawled(database)
+    split_host(database, HOST, ADMIN, world.now_ms, interval_s=5.0, policy=world.policy)
+    run_round(world)
+    assert host_detail(database, HOST).host.shared_interval_ms == 5_000
 
 
 @pytest.mark.scenario
