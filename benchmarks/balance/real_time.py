@@ -70,7 +70,12 @@ def probed(
     enough = 1 + (rng.random(hosts) < policy.whole_host_check_share)
     if whole.mean() <= policy.whole_hosts_most_share:
         measured &= ~whole | (rank < enough)
-    rules = ValueRules(policy.probe_gain, AGENTS_A_STEP, policy.whole_host_probe_gain)
+    rules = ValueRules(
+        policy.probe_gain,
+        AGENTS_A_STEP,
+        policy.whole_host_probe_gain,
+        policy.whole_hosts_most_share,
+    )
     distance, model = _predicted(found, measured)
     for _ in range(policy.probe_steps):
         problem = _problem(world, distance, capacities)

@@ -34,12 +34,14 @@ _SURE: Final = 1e-6
 class ValueRules:
     """gain: least saving of a probe, in the work that its pages cost. most: agents of a unit.
 
-    whole_gain: the same where a probe sees the whole unit, of which nothing is left to fetch then.
+    whole_gain: the same where a probe sees the whole unit, of which nothing is left to fetch then;
+    not if more than whole_most of the units are such: they are the crawl.
     """
 
     gain: float
     most: int
     whole_gain: float
+    whole_most: float = 1.0
 
     def __post_init__(self) -> None:
         if self.most < 1:
@@ -74,7 +76,9 @@ def choose_probes(
     savings: (agents, units) of `expected_savings`. allowed: (agents, units) pairs that may be
     probed. pages_cost: (units,) work of the pages of one probe. whole: (units,) that is all of it.
     """
-    least = np.where(whole, max(rules.gain, rules.whole_gain), rules.gain) * pages_cost
+    few = whole.mean() <= rules.whole_most
+    whole_gain = max(rules.gain, rules.whole_gain) if few else rules.gain
+    least = np.where(whole, whole_gain, rules.gain) * pages_cost
     worth = allowed & (savings >= least) & (savings > 0)
     most = min(rules.most, len(savings))
     ranked = np.where(worth, savings, -1.0)

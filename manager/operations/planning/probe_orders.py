@@ -78,9 +78,10 @@ def expected_probes(
     budget = budgets(tx, agent_ids, now_ms, policy)
     if _is_for_all(count, agent_ids, budget, policy):
         return missing_probes.count_everywhere(tx, agent_ids, fresh_ms)
-    count -= missing_probes.count_whole_measured(
+    whole = missing_probes.count_whole_measured(
         tx, (*STATES, "idle"), agent_ids, fresh_ms, policy.probe_pages
     )
+    count -= whole if whole <= policy.whole_hosts_most_share * count else 0
     share = math.ceil(count * min(policy.probes_per_host, len(agent_ids)) / len(agent_ids))
     fresh = missing_probes.fresh_counts(tx, fresh_ms, policy.probe_pages)
     return {agent: max(0, min(share - fresh.get(agent, 0), left)) for agent, left in budget.items()}
@@ -121,7 +122,8 @@ def order_some(
     left = budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     known = missing_probes.whole_measured(tx, unit_ids, agent_ids, fresh_ms, policy.probe_pages)
-    unit_ids = [unit for unit in unit_ids if unit not in known]
+    if len(known) <= policy.whole_hosts_most_share * len(unit_ids):
+        unit_ids = [unit for unit in unit_ids if unit not in known]
     row_of = {agent: row for row, agent in enumerate(agent_ids)}
     place_of = {unit: place for place, unit in enumerate(unit_ids)}
     finders = hosts.finders(tx, unit_ids)

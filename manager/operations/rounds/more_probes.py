@@ -96,7 +96,9 @@ def _valuable(
         [agent.is_plain for agent in agents], loaded.work.capacities, current.probe_steps, now_ms
     )
     most = min(AGENTS_A_STEP, policy.probes_per_host_per_day)
-    rules = ValueRules(policy.probe_gain, most, policy.whole_host_probe_gain)
+    rules = ValueRules(
+        policy.probe_gain, most, policy.whole_host_probe_gain, policy.whole_hosts_most_share
+    )
     return valuable_pairs(loaded, learned, rules, policy.probe_pages, asked)
 
 

@@ -100,3 +100,14 @@ def test_a_limit_of_no_agent_is_refused() -> None:
     """It would order nothing, ever."""
     with pytest.raises(RuleError):
         ValueRules(0.1, 0, 1.0)
+
+
+def test_where_most_units_are_small_they_are_judged_as_others_are() -> None:
+    """Three of four are seen whole: what they save is what there is to save."""
+    savings = np.array([[5.0, 5.0, 5.0, 5.0], [5.0, 5.0, 5.0, 5.0]])
+    allowed, cost = np.ones((2, 4), dtype=np.bool_), np.full(4, 10.0)
+    whole = np.array([True, True, True, False])
+    _, some = choose_probes(savings, allowed, cost, whole, ValueRules(0.1, 2, 1.0, 0.75))
+    assert set(some.tolist()) == {3}
+    _, every = choose_probes(savings, allowed, cost, whole, ValueRules(0.1, 2, 1.0, 0.5))
+    assert set(every.tolist()) == {0, 1, 2, 3}
