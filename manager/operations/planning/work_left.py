@@ -26,7 +26,7 @@ __all__ = [
     "probe_ms",
     "size_units",
     "units_left",
-    "work_left",
+    "work_of_loads",
 ]
 
 UNITS_AT_ONCE: Final = 5_000
@@ -43,11 +43,13 @@ class WorkLeft:
     """Units that an agent has left, and how long they take while its hours are open.
 
     steps: (work, units that are finished by then), `STEPS_MOST` at most, the last with all units.
+    taken_by: agents that will take them, for it is late or lost; their work and steps contain them.
     """
 
     units: int
     work_ms: float
     steps: tuple[tuple[float, int], ...] = ()
+    taken_by: tuple[int, ...] = ()
 
 
 def units_left(rows: Iterable[WorkTuple]) -> FloatArray:
@@ -116,12 +118,10 @@ def agent_loads(sized: SizedUnits, capacities: Mapping[int, Capacity]) -> dict[i
     return found
 
 
-def work_left(units: FloatArray, capacities: Mapping[int, Capacity]) -> dict[int, WorkLeft]:
-    """Return what each agent has left of some units. capacities: of agents; of others the usual."""
-    sized = size_units(units)
+def work_of_loads(sized: SizedUnits, loads: Mapping[int, AgentLoad]) -> dict[int, WorkLeft]:
+    """Return what each agent has left of some units. loads: of `agent_loads`, or changed ones."""
     return {
-        number: _work_of(load, sized.group[sized.agent == number])
-        for number, load in agent_loads(sized, capacities).items()
+        agent: _work_of(load, sized.group[sized.agent == agent]) for agent, load in loads.items()
     }
 
 

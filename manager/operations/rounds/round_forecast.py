@@ -1,7 +1,8 @@
 """Forecast of a round: when it ends, which agents it waits for, why and until when.
 
 Probes end when their agents have called, have had the time that probes take, or are given up.
-Crawls end by the predictor that plans go by, from what is left now. A deadline, a moment or a share
+Crawls end by the predictor that plans go by, from what is left now; what an agent leaves that is
+late or lost counts as work of others. A deadline, a moment or a share
 of the units, ends a round in any case. The prediction that a round is judged by is stored when it
 starts and again when its crawl begins (`estimate_rounds`); it includes the wait for the last logs.
 """
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from manager.balancing.forecast.work_duration import Capacity
+from manager.balancing.arrays import FloatArray
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.rounds import round_units, round_work, rounds
@@ -22,13 +23,14 @@ from manager.db.rounds.rounds import RoundRow
 from manager.errors import NotFoundError
 from manager.message_fields import message_fields
 from manager.operations.ownership.agent_capacity import capacity_of
-from manager.operations.ownership.grants import probe_room
+from manager.operations.ownership.grants import may_receive, probe_room
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.probe_orders import expected_probes
-from manager.operations.planning.work_left import WorkLeft, probe_ms, units_left, work_left
+from manager.operations.planning.work_left import WorkLeft, probe_ms, units_left
 from manager.operations.policy import Policy
 from manager.operations.rounds.agent_timing import AgentTiming, ForecastReason, timings_of
 from manager.operations.rounds.round_ends import share_end
+from manager.operations.rounds.takeover_forecast import takeover_waits, work_after_takeovers
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -96,7 +98,7 @@ def forecast_of_round(
         raise NotFoundError("rounds.unknown", number=number, see="rounds")
     if row.state not in ("probing", "crawling"):
         return RoundForecast(None, None, row.eta_ms, 0, 0, [])
-    found = _forecast(db, row, policy, now_ms, _left_cached(db, row))
+    found = _forecast(db, row, policy, now_ms, _left_cached(db, row, policy, now_ms))
     warnings = found.warnings
     if row.eta_ms is not None and now_ms > row.eta_ms:
         late = Message("rounds.late_by", eta_ms=row.eta_ms, late_ms=now_ms - row.eta_ms)
@@ -127,7 +129,7 @@ def forecast_of_start(
     ]
     probing = _last_first(_of_probes(orders, timings, policy, now_ms))
     probing_ms = _latest(probing, now_ms)
-    left = db.figure("work owned", _left_of_owned)
+    left = db.figure("work owned", lambda tx: _left_of_owned(tx, policy, now_ms))
     return RoundForecast(
         probing_end_ms=probing_ms if probing else None,
         end_ms=_end_of_unplanned(left, timings, probing_ms, policy),
@@ -146,7 +148,7 @@ def estimate_rounds(db: Database, now_ms: int, policy: Policy) -> int:
     stored = 0
     for row in due:
         with db.read() as tx:
-            left = _left_of(tx, row)
+            left = _left_of(tx, row, policy, now_ms)
         end_ms = _forecast(db, row, policy, now_ms, left).end_ms
         with db.write() as tx:
             again = rounds.by_number(tx, row.number)
@@ -156,28 +158,34 @@ def estimate_rounds(db: Database, now_ms: int, policy: Policy) -> int:
     return stored
 
 
-def _left_cached(db: Database, row: RoundRow) -> dict[int, WorkLeft]:
+def _left_cached(db: Database, row: RoundRow, policy: Policy, now_ms: int) -> dict[int, WorkLeft]:
     key = ("work left", row.number, row.state)
-    return db.figure(key, lambda tx: _left_of(tx, row))
+    return db.figure(key, lambda tx: _left_of(tx, row, policy, now_ms))
 
 
-def _left_of(tx: Transaction, row: RoundRow) -> dict[int, WorkLeft]:
+def _left_of(tx: Transaction, row: RoundRow, policy: Policy, now_ms: int) -> dict[int, WorkLeft]:
     if row.state == "probing":
-        return _left_of_owned(tx)
+        return _left_of_owned(tx, policy, now_ms)
     left = units_left(round_work.crawls_left(tx, row.number))
-    return work_left(left, _capacities(tx))
+    return _after_takeovers(tx, left, policy, now_ms)
 
 
-def _left_of_owned(tx: Transaction) -> dict[int, WorkLeft]:
+def _left_of_owned(tx: Transaction, policy: Policy, now_ms: int) -> dict[int, WorkLeft]:
     """Return the work of present owners; nothing where too few units have one."""
     owned = units_left(round_work.owned_units(tx))
     if owned.shape[1] < OWNED_SHARE * round_work.count_units(tx):
         return {}
-    return work_left(owned, _capacities(tx))
+    return _after_takeovers(tx, owned, policy, now_ms)
 
 
-def _capacities(tx: Transaction) -> dict[int, Capacity]:
-    return {row.id: capacity_of(row) for row in agents.all_agents(tx)}
+def _after_takeovers(
+    tx: Transaction, units: FloatArray, policy: Policy, now_ms: int
+) -> dict[int, WorkLeft]:
+    capacities = {row.id: capacity_of(row) for row in agents.all_agents(tx)}
+    waits = takeover_waits(timings_of(tx, capacities, policy, now_ms), now_ms)
+    takers = [row.id for row in agents.all_agents(tx) if may_receive(row, now_ms)]
+    takers = [agent for agent in takers if agent not in waits]
+    return work_after_takeovers(units, capacities, waits, takers)
 
 
 def _forecast(
@@ -210,9 +218,14 @@ def _of_crawls(
     left: Mapping[int, WorkLeft], timings: Mapping[int, AgentTiming], from_ms: int = 0
 ) -> Iterator[AgentForecast]:
     for agent, timing in timings.items():
-        if agent in left:
-            work, end_ms = left[agent], timing.end_of(left[agent].work_ms, from_ms)
-            yield _forecast_of(timing, work.units, end_ms)
+        if agent in left and left[agent].units:
+            ends = [
+                timings[by].end_of(left[by].work_ms, from_ms) if by in timings else None
+                for by in left[agent].taken_by or (agent,)
+            ]
+            known = [end for end in ends if end is not None]
+            end_ms = max(known) if len(known) == len(ends) else None
+            yield _forecast_of(timing, left[agent].units, end_ms)
 
 
 def _of_probes(

@@ -19,6 +19,7 @@ from manager.operations.rounds.deadlines import carry_round
 from manager.operations.rounds.predicted_plan import use_predictions
 from manager.operations.rounds.round_forecast import (
     ForecastReason,
+    RoundForecast,
     forecast_of_round,
     forecast_of_start,
 )
@@ -285,3 +286,38 @@ def test_predictions_stop_no_crawl_that_was_carried_over(database: Database) -> 
     assert check(database) == []
     with pytest.raises(ConflictError):
         cancel_round(database, ADMIN, world.now_ms)
+
+
+def test_work_of_a_late_agent_counts_as_work_of_others(database: Database) -> None:
+    """It begins elsewhere when its agent counts as lost: the end is known before that."""
+    world = joined(database, "a", "b")
+    ids = [one.identity.id for one in world.agents.values()]
+    for name in HOSTS:
+        size_host(database, f"http://{name}:80/", 1000, ids, world.now_ms)
+    start_round(database, "random", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    turn(world, "a", "b")
+
+    def forecast() -> RoundForecast:
+        return forecast_of_round(database, 1, world.policy, world.now_ms)
+
+    def is_known(reason: ForecastReason) -> bool:
+        return reason in [one.reason for one in forecast().agents]
+
+    works = forecast()
+    assert works.end_ms is not None
+    crawl_ms = works.end_ms - world.now_ms
+    leaving, staying = works.agents[0].agent, works.agents[1].agent
+    while not is_known(ForecastReason.LATE):
+        turn(world, staying)
+    late = forecast()
+    (gone,) = [one for one in late.agents if one.agent == leaving]
+    assert gone.until_ms is not None
+    assert gone.end_ms is not None
+    assert late.end_ms is not None
+    # Its hosts are fetched from their first page, after the takeover.
+    assert gone.end_ms - gone.until_ms > 0.9 * crawl_ms
+    while is_known(ForecastReason.LATE):
+        turn(world, staying)
+    after = forecast()
+    assert [one.agent for one in after.agents] == [staying]
+    assert after.end_ms == pytest.approx(late.end_ms, abs=0.1 * crawl_ms)
