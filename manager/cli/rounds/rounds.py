@@ -35,6 +35,11 @@ HOLDING: Final = {
     "unplaced": "no owner yet",
     "unresolved": "its name is being looked up",
     "plan": "waiting for the plan, or for an agent",
+    "asleep": "its agent calls again later",
+    "closed": "the hours of its agent are closed",
+    "late": "its agent is late; others take it then",
+    "lost": "its agent is lost; others take it",
+    "paused": "its agent is paused",
 }
 LOOK_EVERY_S: Final = 1.0
 """Between looks at a round that is waited for; the API of commands tells of no change by itself."""

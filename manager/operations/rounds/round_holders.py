@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -14,6 +15,7 @@ from manager.db.rounds.round_holders import HolderRow
 from manager.errors import NotFoundError
 from manager.operations.ownership.log_arrival import has_reported, heard_since
 from manager.operations.policy import Policy
+from manager.operations.rounds.agent_timing import ForecastReason, timings_of
 from shared.frozen import frozen
 
 __all__ = ["HOLDERS_MOST", "HolderReason", "RoundHolder", "RoundHolders", "holders_of"]
@@ -41,13 +43,33 @@ class HolderReason(StrEnum):
     """The host was found a moment ago, and its name is being looked up."""
     PLAN = "plan"
     """All is measured; the plan is being made, or no agent takes part."""
+    ASLEEP = ForecastReason.ASLEEP.value
+    """Its agent calls again at `until_ms`, as it said."""
+    CLOSED = ForecastReason.CLOSED.value
+    """The hours of its agent begin at `until_ms`."""
+    LATE = ForecastReason.LATE.value
+    """Its agent did not call as it promised; others take the unit at `until_ms`."""
+    LOST = ForecastReason.LOST.value
+    """Its agent is away or gone; others take the unit."""
+    PAUSED = ForecastReason.PAUSED.value
+    """A person paused its agent, or it is draining."""
+
+
+_OF_AGENT: Final = (
+    HolderReason.FETCHING,
+    HolderReason.WAITING,
+    HolderReason.PROBING,
+    HolderReason.LOG_AWAITED,
+)
+"""Reasons that end only when the agent works."""
 
 
 @frozen
 class RoundHolder:
     """One thing that a round waits for. unit: a host, or a directory of one; empty: none.
 
-    agent: empty: none. since_ms: since when its agent has it. until_ms, why: see `RESTING`.
+    agent: empty: none. since_ms: since when its agent has it. until_ms: see `HolderReason`. why: of
+    a host that rests, what it told.
     """
 
     reason: HolderReason
@@ -76,10 +98,30 @@ def holders_of(
         if row is None:
             raise NotFoundError("rounds.unknown", number=number, see="rounds")
         if row.state == "probing":
-            return _of_probing(tx, number, limit)
-        if row.state == "crawling":
-            return _of_crawling(tx, number, policy, now_ms, limit)
-    return RoundHolders(0, [])
+            found = _of_probing(tx, number, limit)
+        elif row.state == "crawling":
+            found = _of_crawling(tx, number, policy, now_ms, limit)
+        else:
+            return RoundHolders(0, [])
+        return replace(found, holders=_with_agents(tx, found.holders, policy, now_ms))
+
+
+def _with_agents(
+    tx: Transaction, holders: Sequence[RoundHolder], policy: Policy, now_ms: int
+) -> list[RoundHolder]:
+    """Return holders with the reason of their agent, where that is what keeps a unit."""
+    named = {one.agent for one in holders if one.reason in _OF_AGENT}
+    ids = [number for number, name in agents.names(tx).items() if name in named]
+    timings = {one.name: one for one in timings_of(tx, ids, policy, now_ms).values()}
+    found = []
+    for one in holders:
+        timing = timings.get(one.agent) if one.reason in _OF_AGENT else None
+        if timing is not None and timing.reason is not ForecastReason.WORKING:
+            reason = HolderReason(timing.reason.value)
+            found.append(replace(one, reason=reason, until_ms=timing.until_ms))
+        else:
+            found.append(one)
+    return found
 
 
 def _of_probing(tx: Transaction, number: int, limit: int) -> RoundHolders:

@@ -67,6 +67,11 @@ HOLDING_WORDS: Final[dict[HolderReason, Lazy]] = {
     HolderReason.UNPLACED: lazy("no owner yet"),
     HolderReason.UNRESOLVED: lazy("its name is being looked up"),
     HolderReason.PLAN: lazy("waiting for the plan, or for an agent"),
+    HolderReason.ASLEEP: lazy("its agent calls again later"),
+    HolderReason.CLOSED: lazy("the hours of its agent are closed"),
+    HolderReason.LATE: lazy("its agent is late; others take it then"),
+    HolderReason.LOST: lazy("its agent is lost; others take it"),
+    HolderReason.PAUSED: lazy("its agent is paused"),
 }
 REASON_WORDS: Final[dict[ForecastReason, Lazy]] = {
     ForecastReason.WORKING: lazy("it works"),

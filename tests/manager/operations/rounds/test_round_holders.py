@@ -131,7 +131,7 @@ def test_a_host_that_asked_for_a_rest_is_named_with_its_word(database: Database)
     )  # fmt: skip
     world.wait(3601)
     told = {one.unit: one for one in held(world).holders}
-    assert told["http://h1.jp:80/"].reason is HolderReason.FETCHING
+    assert told["http://h1.jp:80/"].reason is HolderReason.LOST, "its agent did not call meanwhile"
 
 
 def test_what_is_held_longest_comes_first(database: Database) -> None:
@@ -197,3 +197,33 @@ def test_a_round_that_is_over_or_none_is_held_by_nothing(database: Database) -> 
     assert held(world) == RoundHolders(0, [])
     with pytest.raises(NotFoundError, match="round 9: not found"):
         holders_of(database, 9, world.policy, world.now_ms)
+
+
+def test_an_agent_that_does_not_work_is_the_reason(database: Database) -> None:
+    """Paused by a person; asleep until a moment; late, until others take its units."""
+    world = crawled(database, "a", "b")
+    own = {one.agent for one in held(world).holders}
+    assert own == {"a", "b"}
+    number = world.agents["a"].identity.id
+
+    def of_a() -> set[tuple[HolderReason, int | None]]:
+        return {(one.reason, one.until_ms) for one in held(world).holders if one.agent == "a"}
+
+    assert of_a() == {(HolderReason.FETCHING, None)}
+    until_ms = world.now_ms + 3_600_000
+    for state, reason, until in (
+        ("paused", HolderReason.PAUSED, None),
+        ("asleep", HolderReason.ASLEEP, until_ms),
+    ):
+        with database.write() as tx:
+            agents.update(tx, number, state=state, promised_ms=until_ms, permit_until_ms=until_ms)
+        assert of_a() == {(reason, until)}
+    with database.write() as tx:
+        agents.update(tx, number, state="running", promised_ms=world.now_ms)
+    world.wait(world.policy.grace_s + 1)
+    ((reason, lost_ms),) = of_a()
+    assert reason is HolderReason.LATE
+    assert lost_ms is not None
+    assert lost_ms >= until_ms
+    others = {one.reason for one in held(world).holders if one.agent == "b"}
+    assert HolderReason.PAUSED not in others
