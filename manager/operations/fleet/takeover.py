@@ -124,7 +124,7 @@ def _hand_over_pieces(db: Database, now_ms: int, policy: Policy) -> int:
         for row in everybody:
             if row.id not in found:
                 continue
-            owners, added = cheapest_owners(tx, taking, found[row.id], policy)
+            owners, added = cheapest_owners(tx, taking, found[row.id], policy, now_ms)
             if not owners:
                 continue
             count = assign_units(tx, owners, now_ms, PLAIN)
@@ -154,7 +154,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
         for other in agents.all_agents(tx)
         if other.id != row.id and may_receive(other, now_ms)
     ]
-    owners, added = cheapest_owners(tx, others, units, policy)
+    owners, added = cheapest_owners(tx, others, units, policy, now_ms)
     if not owners:
         return 0
     moved = assignments.place(tx, owners, now_ms, reason)

@@ -125,7 +125,7 @@ def _take_away(
         mine = [unit for _, unit, agent in owned if agent == row.id]
         held = [*unit_ids, *mine]
         others = [other for other in members(tx) if other.id != row.id]
-        owners, added = cheapest_owners(tx, others, mine, policy)
+        owners, added = cheapest_owners(tx, others, mine, policy, now_ms)
         banned = Message("ownership.agent_banned", agent=row.name, host=host.key)
         moved = assign_units(tx, owners, now_ms, banned)
         agents.add_load(tx, added)

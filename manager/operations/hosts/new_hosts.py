@@ -70,7 +70,7 @@ def place_probed(db: Database, now_ms: int, policy: Policy) -> int:
         owned = _owners(tx, settled)
         _join(tx, current, owned, SAME_ADDRESS, now_ms)
         alone = [unit for unit, _ in settled if unit not in owned]
-        owners, added = cheapest_owners(tx, _agents_for_work(tx, now_ms), alone, policy)
+        owners, added = cheapest_owners(tx, _agents_for_work(tx, now_ms), alone, policy, now_ms)
         _join(tx, current, owners, CHEAPEST, now_ms)
         agents.add_load(tx, added)
         return len(owned) + len(owners)

@@ -119,9 +119,14 @@ def load_all(
 
 
 def load_some(
-    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], policy: Policy
+    tx: Transaction,
+    agents: Sequence[AgentRow],
+    unit_ids: Collection[int],
+    policy: Policy,
+    *,
+    start_ms: int = 0,
 ) -> Loaded | None:
-    """Load some units; None where there is no agent or no unit."""
+    """Load some units; None where there is no agent or no unit. start_ms: see `load_all`."""
     if not agents:
         return None
     ids = {agent.id for agent in agents}
@@ -134,7 +139,7 @@ def load_some(
     standing = load_standing(tx, unit_ids)
     model = load_model(tx, [agent.id for agent in agents])
     cut = plan_inputs.cut_short_among(tx, unit_ids=unit_ids)
-    return _load(agents, units, known, cut, policy, standing, model)
+    return _load(agents, units, known, cut, policy, standing, model, start_ms=start_ms)
 
 
 def _load(

@@ -1,20 +1,22 @@
 """Cheapest owners of single units beside present loads, for placing between two plans.
 
-Invariant: what shares an address goes to one agent, and pins and bans hold, as in every plan.
+As in the default plan, a unit goes where it costs the network least among the agents with which the
+crawl ends no later. Invariant: what shares an address goes to one agent, and pins and bans hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from manager.balancing.arrays import NO_OWNER
-from manager.balancing.placement import place
-from manager.balancing.problem import Problem, collapse
+from manager.balancing.placement import place, place_in_time
+from manager.balancing.problem import collapse
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
+from manager.db.rounds import rounds
 from manager.operations.planning.balancing_problem import load_some
 from manager.operations.policy import Policy
 
@@ -22,34 +24,30 @@ __all__ = ["cheapest_owners"]
 
 
 def cheapest_owners(
-    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], policy: Policy
+    tx: Transaction,
+    agents: Sequence[AgentRow],
+    unit_ids: Collection[int],
+    policy: Policy,
+    now_ms: int,
 ) -> tuple[dict[int, int], dict[int, float]]:
     """Return where units cost least among some agents, given what those own already.
 
     Units of one group go to one agent; the present owners do not count. Returns unit to agent,
     and agent to the ms that this adds to its cost.
     """
-    loaded = load_some(tx, agents, unit_ids, policy)
+    loaded = load_some(tx, agents, unit_ids, policy, start_ms=now_ms)
     if loaded is None:
         return {}, {}
-    problem = loaded.problem
-    count, units = len(agents), len(loaded.unit_ids)
-    # What an agent owns already is one more unit each, pinned to it.
-    loads = np.array([[max(0.0, agent.load_ms) for agent in agents]] * count)
-    assert problem.group is not None
-    assert problem.pins is not None
-    extra = np.arange(count)
-    with_loads = Problem(
-        names=problem.names,
-        costs=np.concatenate([problem.costs.astype(np.float64), loads], axis=1),
-        before=np.concatenate([np.full(units, NO_OWNER), extra]).astype(np.intp),
-        group=np.concatenate([problem.group, -1 - extra]).astype(np.intp),
-        pins=np.concatenate([problem.pins, extra]).astype(np.intp),
-        forbidden=_widened(problem.forbidden, count),
-        unreachable=_widened(problem.unreachable, count),
-    )
-    atoms = collapse(with_loads)
-    owner = atoms.expand(place(atoms))[:units]
+    problem, work = loaded.problem, loaded.work
+    atoms = collapse(replace(problem, before=np.full(len(loaded.unit_ids), NO_OWNER, np.intp)))
+    loads = np.array([max(0.0, agent.load_ms) for agent in agents])
+    if policy.plan_by_transfer:
+        placed = place(atoms, loads=loads)
+    else:
+        times = work.time_costs(problem.costs, problem.before, atoms.of_unit, atoms.costs)
+        end_ms = max(_crawl_end(tx, policy) - now_ms, times.longest_ms())
+        placed = place_in_time(times, loads * work.relative / times.connections, end_ms)
+    owner = atoms.expand(placed)
     owners = {
         int(unit): loaded.agent_ids[int(agent)]
         for unit, agent in zip(loaded.unit_ids, owner, strict=True)
@@ -61,8 +59,9 @@ def cheapest_owners(
     return owners, added
 
 
-def _widened(mask: npt.NDArray[np.bool_] | None, count: int) -> npt.NDArray[np.bool_] | None:
-    """Return a mask with columns for what agents own already, which nothing forbids."""
-    if mask is None:
-        return None
-    return np.concatenate([mask, np.zeros((len(mask), count), dtype=np.bool_)], axis=1)
+def _crawl_end(tx: Transaction, policy: Policy) -> float:
+    """Return when the newest open round is predicted to have fetched all, epoch ms; 0: unknown."""
+    current = rounds.open_round(tx)
+    if current is None or current.state != "crawling" or current.eta_ms is None:
+        return 0.0
+    return current.eta_ms - 1000 * policy.log_timeout_s
