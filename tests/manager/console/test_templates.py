@@ -136,3 +136,19 @@ def test_bare_texts_are_found(source: str, found: list[str]) -> None:
 def test_bare_constants_are_found(source: str, found: list[str]) -> None:
     """The same for the strings of expressions."""
     assert list(bare_constants(source)) == found
+
+
+def test_what_scrolls_to_the_side_can_be_reached_by_keyboard() -> None:
+    """A box around a table that does not become cards on a telephone."""
+    box = re.compile(r"""<div class="table-box[^"]*"(?P<rest>[^>]*)>(?P<inside>.{0,60})""", re.S)
+    found = [
+        (path.name, one["rest"], one["inside"])
+        for path in sorted(TEMPLATES.glob("*.html"))
+        for one in box.finditer(path.read_text())
+    ]
+    assert len(found) > 4
+    assert [
+        name
+        for name, rest, inside in found
+        if " cards" not in inside and not ('tabindex="0"' in rest and "aria-label" in rest)
+    ] == []
