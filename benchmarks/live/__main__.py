@@ -28,6 +28,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.live.last_hosts import last_hosts
 from benchmarks.live.result import result_of, table_values
 from benchmarks.progress import say
 from simweb.launcher import SimulatedWeb
@@ -83,6 +84,8 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
             for method in ("random", options.method)
         )
         found = manager.prsm("check")["findings"]
+        for line in last_hosts(web.log_path, second["round"]["crawling_ms"] / 1000):
+            say(line)
     result = result_of(first, second)
     say("\n" + table(first, second, table_values(result, options.hosts)))
     if found:
