@@ -267,12 +267,15 @@ class AnyOrder(RuleBasedStateMachine):
             self.reports.check_closed()
 
     def check_units(self, listed: set[str]) -> None:
-        """The list's units are held, and crawls of its round that are done: they may return."""
+        """The list's units are held, and what is done of its round and may return: crawls, and
+        probes that a crawl may continue.
+        """
         jobs, finished = self.crawl.scope.jobs, self.crawl.scope.finished
         assert listed <= set(jobs)
         for unit in set(jobs) - listed:
             job = jobs[unit]
-            assert (job.round, job.kind, unit in finished) == (self.round, "crawl", True)
+            assert (job.round, unit in finished) == (self.round, True)
+            assert job.kind == "crawl" or self.ledger.may_reopen(job.number)
 
     @rule(seconds=st.sampled_from([0.0, 0.3, 1.0, 7.0, 20.0, 21.0, 59.0, 400.0]))
     def time_passes(self, seconds: float) -> None:
