@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ def last_hosts(log: Path, began_s: float) -> Iterator[str]:
         mine = sorted(events[host], key=lambda one: float(one["time_start"]))
         pauses = [
             after["time_start"] - before["time_end"]
-            for before, after in zip(mine, mine[1:], strict=False)
+            for before, after in pairwise(mine)
         ]
         yield (
             f"  {host} by {mine[0]['client']}: {mine[0]['time_start'] - began_s:.1f} s to "
