@@ -79,3 +79,17 @@ def test_a_page_found_before_its_directory_was_a_unit_is_fetched() -> None:
     assert late not in life.ledger.captures
     life.teardown()
     assert late in [url for _, _, url in life.judge.started]
+
+
+def test_a_probe_that_a_crawl_may_continue_stays_in_its_round() -> None:
+    """Its unit leaves the list and may come back to be crawled; in the next round it is gone."""
+    host = "http://a.example:80/"
+    life = AnyOrder()
+    life.begin(two=False, seed=0, burst=1, times_last=0.0)
+    life.new_list({host}, {host}, False)
+    life.all_goes_well(22, 10.0, 0.0)
+    life.new_list(set(), set(), False)
+    assert [job.unit for job in life.crawl.scope.jobs.values()] == [host]
+    life.new_list(set(), set(), True)
+    assert not life.crawl.scope.jobs
+    life.teardown()
