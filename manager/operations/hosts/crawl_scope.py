@@ -251,14 +251,14 @@ def _settle(tx: Transaction, rules: ScopeRules, part: Sequence[ScopedUnit], now_
     by_rule: dict[str, list[int]] = defaultdict(list)
     for unit in closed:
         by_rule[str(rules.decide_unit(unit.key).rule)].append(unit.id)
-    current = rounds.open_round(tx) if closed else None
+    live = rounds.live_numbers(tx) if closed else []
     crawl_scopes.close_units(tx, by_rule)
     for rule, unit_ids in by_rule.items():
         why = Message("scope.outside", rule=rule)
         assignments.close(tx, unit_ids, now_ms, why)
         probes.fail(tx, why, unit_ids=unit_ids)
-        if current is not None:
-            round_units.cancel_units(tx, current.number, why, unit_ids)
+        for number in live:
+            round_units.cancel_units(tx, number, why, unit_ids)
         rights.withdraw(tx, now_ms, why, unit_ids=unit_ids)
     by_state: dict[str, list[int]] = defaultdict(list)
     for unit in opened:
