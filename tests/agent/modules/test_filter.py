@@ -353,7 +353,11 @@ class Abroad:
         )
 
     def see(self, url: str, language: str, **more: Any) -> list[str]:
-        given = {"referer": "http://abroad.example.com/", "from_job": 9, "depth": 2} | more
+        given: dict[str, Any] = {
+            "referer": "http://abroad.example.com/",
+            "from_job": 9,
+            "depth": 2,
+        } | more
         return [port for port, _ in self.filter.handle_links([Links((url,), language=language,
                                                                     **given)])]  # fmt: skip
 

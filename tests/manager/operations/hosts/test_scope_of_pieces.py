@@ -165,7 +165,7 @@ def test_only_one_piece_is_inside(database: Database) -> None:
     """`/` stays, because it stands for its host: names are looked up, and the host is probed."""
     world = split(database)
     set_scope(database, "include http://big.example.jp/news/", "", ADMIN, world.now_ms)
-    assert {key for key in owners(world)} == {HOST, NEWS}
+    assert set(owners(world)) == {HOST, NEWS}
     begin_crawl(world)
     assert everywhere(world) == {HOST, NEWS}
     world.run()
