@@ -2,8 +2,8 @@
 
 The first rule in the order of the list that matches decides. It is found by the labels of the
 host's name, so a URL costs the same for ten rules as for ten thousand; only expressions that stand
-before that rule are searched, one by one. They run in linear time (RE2), without a common automaton
-whose memory a hostile list could exhaust.
+before that rule are searched, one by one, if the text that each begins with is in the URL. They run
+in linear time (RE2), without a common automaton whose memory a hostile list could exhaust.
 A URL alone does not tell a language or a country. `language:` matches by the page on which a URL
 was found, `country:` by the addresses of its host. Where these are not known, a rule that includes
 matches and one that excludes does not: who knows more decides again.
@@ -18,6 +18,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
+from shared.crawl_scope.literals import literal_of
 from shared.crawl_scope.rules import ScopeRule, compiled, read_rules
 from shared.frozen import frozen
 from shared.urls import canonical, split_host
@@ -71,7 +72,7 @@ class ScopeRules:
         self._hosts: dict[str, int] = {}
         self._all = len(self.rules)
         self._prefixes: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        self._expressions: list[tuple[int, Any, bool]] = []
+        self._expressions: list[tuple[int, Any, bool, str]] = []
         self._conditional: list[tuple[int, ScopeRule]] = []
         kinds = {rule.kind for rule in self.rules}
         self.has_languages, self.has_countries = "language" in kinds, "country" in kinds
@@ -106,16 +107,16 @@ class ScopeRules:
             if url.startswith(prefix):
                 first = place
                 break
-        for place, expression, _ in self._expressions:
-            if place > first:
-                break
-            if expression.search(url):
-                first = place
-                break
         for place, rule in self._conditional:
             if place > first:
                 break
             if _holds(rule, language, countries):
+                first = place
+                break
+        for place, expression, _, literal in self._expressions:
+            if place > first:
+                break
+            if literal in url and expression.search(url):
                 first = place
                 break
         return self._decisions[first]
@@ -139,7 +140,7 @@ class ScopeRules:
                 candidates.append((place, True))
             elif prefix.startswith(url):
                 candidates.append((place, False))
-        for place, expression, is_open in self._expressions:
+        for place, expression, is_open, _ in self._expressions:
             if place > last:
                 break
             candidates.append((place, not is_open and bool(expression.search(url))))
@@ -168,7 +169,8 @@ class ScopeRules:
                 self._prefixes[rule.text[: rule.text.find("/", 8)]].append((place, rule.text))
             case "expression":
                 is_open = _LOOKS_BEHIND_MATCH.search(rule.text) is not None
-                self._expressions.append((place, compiled(rule.line, rule.text), is_open))
+                expression, literal = compiled(rule.line, rule.text), literal_of(rule.text)
+                self._expressions.append((place, expression, is_open, literal))
             case "language" | "country":
                 self._conditional.append((place, rule))
 

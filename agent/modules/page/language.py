@@ -22,10 +22,10 @@ from shared.crawl_scope.codes import UNDETERMINED, language_code
 
 __all__ = ["language_of", "language_of_text"]
 
-SAMPLE_BYTES: Final = 1 << 17
+SAMPLE_BYTES: Final = 1 << 16
 """Of a page: long menus, styles and scripts stand before the text of many."""
 
-TEXT_MOST: Final = 20_000
+TEXT_MOST: Final = 4_000
 """Characters that are counted."""
 
 LETTERS_LEAST: Final = 20
@@ -69,7 +69,12 @@ _SCRIPTS: Final[Mapping[str, tuple[str, str]]] = {
 
 _LANGUAGES: Final = {name: codes.split() for name, (_, codes) in _SCRIPTS.items()}
 _LETTERS: Final = {name: re.compile(f"[{letters}]+") for name, (letters, _) in _SCRIPTS.items()}
-_BEYOND_LATIN: Final = re.compile("[\u0370-\uffff]")
+_BEYOND_LATIN: Final = re.compile("[\u0370-\u1dff\u2e80-\uffff]+")
+_HTML: Final = re.compile(r"<html(\s[^<>]*)>", re.IGNORECASE)
+_CONTENT_LANGUAGE: Final = re.compile("content-language", re.IGNORECASE)
+HTML_WITHIN: Final = 2_048
+"""Characters in which the `<html>` of nearly all pages stands."""
+
 _ALSO_LATIN: Final = frozenset(("sr", "kk", "ku", "tt", "ug", "mn"))
 _NEVER_LATIN: Final = frozenset(code for codes in _LANGUAGES.values() for code in codes) - (
     _ALSO_LATIN
@@ -89,17 +94,20 @@ def language_of(body: bytes, codec: str, header: bytes) -> str:
 
 def language_of_text(text: str, declared: str) -> str:
     """Return the language of a text that says itself to be in one, or `und`. declared: or ""."""
-    if not _BEYOND_LATIN.search(text):
-        is_short = sum(map(len, _LETTERS["latin"].findall(text))) < LETTERS_LEAST
-        if declared and (is_short or declared not in _NEVER_LATIN):
+    beyond = "".join(_BEYOND_LATIN.findall(text))
+    latin = sum(map(len, _LETTERS["latin"].findall(text)))
+    if not beyond:
+        if declared and (latin < LETTERS_LEAST or declared not in _NEVER_LATIN):
             return declared
         return UNDETERMINED
-    counts = {name: sum(map(len, letters.findall(text))) for name, letters in _LETTERS.items()}
-    total = sum(counts.values())
+    total = latin + len(beyond)
+    kana = sum(map(len, _LETTERS["kana"].findall(beyond)))
+    if total >= LETTERS_LEAST and kana >= KANA_LEAST * total:
+        return "ja"
+    counts = {name: sum(map(len, of.findall(beyond))) for name, of in _LETTERS.items()}
+    counts["latin"] = latin
     if total < LETTERS_LEAST:
         return declared or _sole(counts) or UNDETERMINED
-    if counts["kana"] >= KANA_LEAST * total:
-        return "ja"
     script = max(counts, key=lambda name: counts[name])
     if script == "latin":
         return declared if declared and declared not in _NEVER_LATIN else UNDETERMINED
@@ -119,13 +127,15 @@ def _sole(counts: Mapping[str, int]) -> str:
 
 
 def _visible(text: str) -> str:
-    """Return the text between tags, without that of scripts and styles."""
+    """Return the text between tags, without that of scripts and styles, as far as it counts."""
     first, *parts = _HIDDEN.split(text)
-    shown = [first, *(part for part in parts if part.startswith("/"))]
     pieces: list[str] = []
     size = 0
-    for part in shown:
-        for piece in _TEXT.findall(part if part is first else f"<{part}"):
+    for part in (first, *(f"<{part}" for part in parts if part.startswith("/"))):
+        for found in _TEXT.finditer(part):
+            piece = found[1]
+            if piece.isspace():
+                continue
             pieces.append(piece)
             size += len(piece)
             if size >= TEXT_MOST:
@@ -135,6 +145,21 @@ def _visible(text: str) -> str:
 
 def _declared(text: str, header: bytes) -> str:
     """Return the language that a page says itself, or ""."""
+    usual = _HTML.search(text, 0, HTML_WITHIN)
+    if usual is not None:
+        for _, attributes in start_tags(usual[0]):
+            code = language_code(attributes.get("lang") or attributes.get("xml:lang") or "")
+            if code:
+                return code
+    if usual is None or _CONTENT_LANGUAGE.search(text):
+        code = _declared_in_tags(text)
+        if code:
+            return code
+    return _sole_tag(",".join(field_values(header, "Content-Language")))
+
+
+def _declared_in_tags(text: str) -> str:
+    """Return the language that the tags before the body say, or ""."""
     of_meta = ""
     for name, attributes in start_tags(text):
         if name == "html":
@@ -146,10 +171,7 @@ def _declared(text: str, header: bytes) -> str:
                 of_meta = of_meta or _sole_tag(attributes.get("content", ""))
         elif name == "body":
             break
-    if of_meta:
-        return of_meta
-    said = field_values(header, "Content-Language")
-    return _sole_tag(",".join(said))
+    return of_meta
 
 
 def _sole_tag(text: str) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from shared.crawl_scope.codes import language_code
 from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
+from shared.crawl_scope.literals import literal_of
 from shared.crawl_scope.rules import TEXT_MOST, ScopeRule, read_rules, with_default
 from shared.errors import LineError
 from shared.urls import canonical, host_of, split_host
@@ -284,3 +285,42 @@ def test_agents_are_told_the_default_beside_kinds_that_they_may_not_know() -> No
         assert with_default(text) == text
     full = "include language:ja\n" + "#" * (TEXT_MOST - 21) + "\n"
     assert with_default(full) == full
+
+
+PARTS = ("/a", "b", ".", "[0-9]", "\\.", "\\/", "(c|d)", "(e)", "?", "*", "+", "{0,2}", "|",
+         "^", "$", "(?i)", "\\Q", "\\d", "日")  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=6), st.text("/ab.0cde日Q", max_size=12))
+@settings(max_examples=1000)
+def test_every_match_holds_the_text_that_the_expression_begins_with(
+    parts: list[str], text: str
+) -> None:
+    """So no search is left out that would have matched."""
+    expression = "".join(parts)
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        found = re2.compile(expression, options).search(text)
+    except re2.error:
+        return
+    if found is not None:
+        assert literal_of(expression) in text
+
+
+@pytest.mark.parametrize(
+    ("expression", "literal"),
+    [
+        ("/calendar/", "/calendar/"),
+        ("^https?://", "http"),
+        (r"\.pdf$", ".pdf"),
+        ("/a/b*", "/a/"),
+        ("/a+", "/a"),
+        ("(?i)/blog/", ""),
+        ("/a|/b", ""),
+        ("[?&]sid=", ""),
+    ],
+)
+def test_expressions_mostly_begin_with_text(expression: str, literal: str) -> None:
+    """What may be missing from a match is no part of it."""
+    assert literal_of(expression) == literal

@@ -41,8 +41,8 @@ def state_of(db: Database, key: str) -> tuple[str, str]:
     """Return the state of a unit, and the rule by which it is outside."""
     with db.read() as tx:
         query = sa.select(units.c.state, units.c.scope_rule).where(units.c.key == key)
-        [row] = tx.tuples(query)
-    return row
+        [(state, rule)] = tx.tuples(query)
+    return state, rule
 
 
 def states_in(db: Database, number: int) -> dict[str, str]:
