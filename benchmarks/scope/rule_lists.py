@@ -1,8 +1,9 @@
 """Lists of scope rules and URLs to decide, the same for each reader.
 
-Of ten rules four are domains, two hosts, two URL prefixes, one an expression and one a language,
-until there are 200 expressions, as many as a list may have; then domains take their place. URLs are
-of as many hosts as there are rules, 20 pages each, half of them named by a rule.
+Of ten rules five are domains, two hosts, two URL prefixes and one an expression, until there are
+200 expressions, as many as a list may have; then domains take their place. The last rules are by
+language, as an administrator writes them behind the rules by name. URLs are of as many hosts as
+there are rules, 20,000 at most, and of as many that no rule names.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 from shared.crawl_scope import rules as scope_rules
 from shared.crawl_scope.rules import ScopeRule, read_rules
 
-__all__ = ["LANGUAGES", "rules_of", "urls_of"]
+__all__ = ["rules_of", "shares", "urls_of"]
 
 EXPRESSIONS_MOST: Final = 200
 SUFFIXES: Final = ("jp", "co.jp", "ac.jp", "com", "net", "org")
@@ -26,7 +27,9 @@ HOSTS_MOST: Final = 20_000
 def rules_of(count: int, seed: int = 1) -> tuple[str, tuple[ScopeRule, ...], ScopeRule]:
     """Return a list as text and as rules, whatever its length, with its default."""
     chance = random.Random(seed)
-    lines = [_line(number, chance) for number in range(count)]
+    codes = LANGUAGES[: max(1, min(count // 10, len(LANGUAGES)))]
+    lines = [_line(number, chance) for number in range(count - len(codes))]
+    lines += [f"{chance.choice(('include', 'exclude'))} language:{code}" for code in codes]
     text = "\n".join((*lines, "default exclude"))
     for name in ("TEXT_MOST", "LINES_MOST"):  # what agents receive is shorter
         setattr(scope_rules, name, max(getattr(scope_rules, name), len(text) + 1))
@@ -58,8 +61,6 @@ def _line(number: int, chance: random.Random) -> str:
             return f"{action} http://www.{name}/{_directory(chance)}/"
         case 8 if number // 10 < EXPRESSIONS_MOST:
             return f"{action} re:/dir{number}[0-9]*/(print|calendar)/"
-        case 9 if number < 40:
-            return f"{action} language:{LANGUAGES[number // 10]}"
         case _:
             return f"{action} *.{name}"
 

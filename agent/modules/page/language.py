@@ -35,7 +35,7 @@ KANA_LEAST: Final = 0.05
 """Share of a text's letters from which on it is Japanese: other pages quote a name or two."""
 
 _HIDDEN: Final = re.compile(r"<(?=/?(?:script|style)(?![a-z0-9-]))", re.IGNORECASE)
-_TEXT: Final = re.compile(r">([^<>]+)")
+_TEXT: Final = re.compile(r">([^<>]*[^<>\s][^<>]*)")
 
 _SCRIPTS: Final[Mapping[str, tuple[str, str]]] = {
     "latin": ("A-Za-z\u00c0-\u024f\u1e00-\u1eff", ""),
@@ -72,6 +72,7 @@ _LETTERS: Final = {name: re.compile(f"[{letters}]+") for name, (letters, _) in _
 _BEYOND_LATIN: Final = re.compile("[\u0370-\u1dff\u2e80-\uffff]+")
 _HTML: Final = re.compile(r"<html(\s[^<>]*)>", re.IGNORECASE)
 _CONTENT_LANGUAGE: Final = re.compile("content-language", re.IGNORECASE)
+_NO_LETTERS: Final = bytes(code for code in range(256) if not chr(code).isalpha() or code > 127)
 HTML_WITHIN: Final = 2_048
 """Characters in which the `<html>` of nearly all pages stands."""
 
@@ -95,7 +96,7 @@ def language_of(body: bytes, codec: str, header: bytes) -> str:
 def language_of_text(text: str, declared: str) -> str:
     """Return the language of a text that says itself to be in one, or `und`. declared: or ""."""
     beyond = "".join(_BEYOND_LATIN.findall(text))
-    latin = sum(map(len, _LETTERS["latin"].findall(text)))
+    latin = len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS))
     if not beyond:
         if declared and (latin < LETTERS_LEAST or declared not in _NEVER_LATIN):
             return declared
@@ -134,8 +135,6 @@ def _visible(text: str) -> str:
     for part in (first, *(f"<{part}" for part in parts if part.startswith("/"))):
         for found in _TEXT.finditer(part):
             piece = found[1]
-            if piece.isspace():
-                continue
             pieces.append(piece)
             size += len(piece)
             if size >= TEXT_MOST:

@@ -288,7 +288,8 @@ def test_agents_are_told_the_default_beside_kinds_that_they_may_not_know() -> No
 
 
 PARTS = ("/a", "b", ".", "[0-9]", "\\.", "\\/", "(c|d)", "(e)", "?", "*", "+", "{0,2}", "|",
-         "^", "$", "(?i)", "\\Q", "\\d", "日")  # fmt: skip
+         "^", "$", "(?i)", "[(]", "[]|]", "[^]a]", "(a[)]", ")", "\\(",
+         "\\Q", "\\d", "日")  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=6), st.text("/ab.0cde日Q", max_size=12))
@@ -318,6 +319,10 @@ def test_every_match_holds_the_text_that_the_expression_begins_with(
         ("/a+", "/a"),
         ("(?i)/blog/", ""),
         ("/a|/b", ""),
+        ("/a(b|c)", "/a"),
+        ("/a[|]b", "/a"),
+        ("/a[(]|b", ""),
+        ("/a[[:alpha:](]|b", ""),
         ("[?&]sid=", ""),
     ],
 )
