@@ -8,8 +8,8 @@ reported once a round, as far as `limits.foreign_in_memory` are remembered, and 
 Most links of a page were on the page before: those that were sorted out lately are skipped at the
 cost of one look-up. For this a URL is remembered only if no other page could change its lot; what
 equal pages hold back is asked about again, and counted once.
-Rules of the scope by language look at the page that links; what stands on a list, as a sitemap or
-feed, has the language of its host. Such a link may come again from a page in another language.
+Rules of the scope by language depend on the page that links; an entry of a sitemap or feed has the
+language of its host. Such a link may come again from a page in another language.
 What a browser loads with a page lies as near as the page, because a replay needs it; what that
 loads in its turn may lie `EMBEDDED_HOPS` beyond the limit of depth, so that chains of it end.
 Leaves to others: what a trap looks like (traps), robots.txt (robots), `nofollow` (the page worker),

@@ -1,7 +1,7 @@
-"""Languages of hosts: which one most pages of a host have, as far as they were read lately.
+"""Languages of hosts: the language of most pages of a host that were read recently.
 
-A sitemap or feed has no language of its own: what it lists has that of its host. Kept in memory
-only; after a start the first page of a host tells it again.
+A sitemap or feed has no language: its entries have that of their host. Kept in memory only; after
+a start the first page of a host sets it again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The readers of a list that are measured: ours, and two that others have.
 
     ours       `shared.crawl_scope`: labels of the name first, expressions before the rule found
-    loop       the list as it is read: one compiled `re` a rule, tried from the first on
+    loop       one compiled `re` a rule, tried in the order of the list
     by kind    hosts and domains in sets as Scrapy's offsite filter has them, but each rule with
                its place, then all prefixes and expressions from the first on
 
@@ -29,6 +29,7 @@ def ours(text: str) -> Reader:
     rules = ScopeRules(text)
 
     def decide(url: str, language: str) -> int:
+        """Return the line of the rule that decides."""
         return rules.decide(url, language).rule.line
 
     return decide
@@ -39,6 +40,7 @@ def loop(rules: Sequence[ScopeRule], default: ScopeRule) -> Reader:
     compiled = [(_expression(rule), rule) for rule in rules]
 
     def decide(url: str, language: str) -> int:
+        """Return the line of the rule that decides."""
         for expression, rule in compiled:
             if expression is None:
                 if rule.text == language:
@@ -65,6 +67,7 @@ def by_kind(rules: Sequence[ScopeRule], default: ScopeRule) -> Reader:
     last = default.line
 
     def decide(url: str, language: str) -> int:
+        """Return the line of the rule that decides."""
         name = split_host(url)[1]
         first = names.get(name, last)
         while name:

@@ -34,8 +34,8 @@ class CountryFile:
 
     def __init__(self, path: str) -> None:
         self._path = Path(path) if path else None
-        self._identity = ""  # of what was tried last
-        self._read = ""  # of what is in use
+        self._identity = ""  # of the file at the last attempt
+        self._read = ""  # of the database in use
         self._database: AddressDatabase | None = None
         self._problem: Message | None = None
 

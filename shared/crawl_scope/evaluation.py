@@ -6,7 +6,7 @@ before that rule are searched, one by one, if the text that each begins with is 
 in linear time (RE2), without a common automaton whose memory a hostile list could exhaust.
 A URL alone does not tell a language or a country. `language:` matches by the page on which a URL
 was found, `country:` by the addresses of its host. Where these are not known, a rule that includes
-matches and one that excludes does not: who knows more decides again.
+matches and one that excludes does not; a later check that knows them decides again.
 Invariant: `decide` equals a walk through the list from its first rule on.
 """
 

@@ -31,8 +31,10 @@ _ONLY = 1
 
 @frozen
 class CountryFileRow:
-    """The file in use. identity: of what was read last, "": nothing. passed_ms: None: hosts behind
-    `passed_to` were not looked up in it yet."""
+    """The file in use. identity: of the database in memory, "": none.
+
+    passed_ms: None: hosts behind `passed_to` were not looked up in it yet.
+    """
 
     path: str
     identity: str

@@ -181,7 +181,7 @@ country_files: Final = sa.Table(
     metadata,
     identity(),
     text("path"),
-    text("identity"),  # size, time and inode of what was read; "": nothing could be
+    text("identity"),  # size, time and inode of the database in memory; "": none
     text("kind"),  # as the file says it
     moment("built_ms"),
     message("problem"),  # of the file that lies there now; "": none

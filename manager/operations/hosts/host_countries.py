@@ -35,7 +35,7 @@ CountryOf = Callable[[str], str]
 
 @frozen
 class CountryFileFacts:
-    """A database file as it was read last. identity: "": it never could be."""
+    """A database file after the last attempt to read it. identity: "": never readable."""
 
     path: str
     identity: str
