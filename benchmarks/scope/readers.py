@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from shared.crawl_scope.evaluation import ScopeRules
@@ -91,6 +92,7 @@ def check(readers: Sequence[Reader], urls: Sequence[tuple[str, str]]) -> None:
             raise SystemExit(f"{url} ({language}): decided by lines {sorted(lines)}")
 
 
+@cache
 def _expression(rule: ScopeRule) -> re.Pattern[str] | None:
     """Return a rule as an expression of Python; None: by language."""
     match rule.kind:
