@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-churn bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-islands bench-lists bench-live bench-lying bench-manager bench-senders bench-shared bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-churn bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-islands bench-lists bench-live bench-lying bench-manager bench-scope bench-senders bench-shared bench-split bench-sitemaps bench-collection bench-comparison bench-console peers-lock replay-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -96,7 +96,7 @@ screenshots: dev  ## pictures of every page of the console, light, dark, wide, n
 	@tools/test_packages.sh check all
 	@$(VENV)/python -m tools.screenshots $(ARGS)
 
-bench: bench-archive bench-balance bench-churn bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-islands bench-lists bench-live bench-lying bench-manager bench-shared bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-churn bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-islands bench-lists bench-live bench-lying bench-manager bench-scope bench-shared bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
 
 bench-comparison: dev  ## a benchmark at an old commit and here, in turns; OLD=v1.0 BENCH=console ARGS="--only sqlite"
 	$(VENV)/python -m benchmarks.comparison $(OLD) $(BENCH) --rounds $(or $(ROUNDS),1) -- $(ARGS)
@@ -151,6 +151,9 @@ bench-lying: dev  ## what one lying agent does to the plan, by each lie, in trut
 bench-manager: dev  ## 10,000 agents before one manager, and before two on PostgreSQL; ARGS="--quick" for a look
 	@tools/test_packages.sh check
 	$(VENV)/python -m benchmarks.manager $(ARGS)
+
+bench-scope: dev  ## URLs decided by scope rules a CPU-second, beside loops of re; what a page's language costs
+	$(VENV)/python -m benchmarks.scope $(ARGS)
 
 bench-senders: dev  ## one hostile sender beside honest ones, and SIGTERM meanwhile; ARGS="--quick" or "--only comments,gone"
 	$(VENV)/python -m benchmarks.senders $(ARGS)

@@ -21,6 +21,7 @@ from agent.modules.dns.resolve import Resolve
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Blocked, Filter
 from agent.modules.frontier import CrawlState, Frontier, Wait
+from agent.modules.host_languages import HostLanguages
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.parse import Parse
 from agent.modules.report import Report
@@ -86,6 +87,7 @@ class Crawl:
     kinds: KindCounts = field(default_factory=KindCounts)  # what each kind of links brings
     remarks: StopCounts = field(default_factory=StopCounts)  # what else a person should know
     shared: SharedRules = field(default_factory=dict)  # addresses that many sites share
+    languages: HostLanguages = field(default_factory=HostLanguages)
     _scope: Scope | None = None  # the one of the start
     _frontiers: list[Frontier] = field(default_factory=list)
     _filters: list[Filter] = field(default_factory=list)
@@ -105,7 +107,15 @@ class Crawl:
                 return _kept(self._seeds, Seed(ports.ledger, self._held()))
             case "filter":
                 has_met = ports.ledger.has_met
-                one = Filter(self._held(), limits, self.blocked, self.stopped, self._year, has_met)
+                one = Filter(
+                    self._held(),
+                    limits,
+                    self.blocked,
+                    self.stopped,
+                    self._year,
+                    has_met,
+                    self.languages,
+                )
                 return _kept(self._filters, one)
             case "dedup":
                 return Dedup(ports.ledger, limits, self.stopped, self.kinds)
@@ -131,6 +141,7 @@ class Crawl:
                     self.given_up,
                     self.remarks,
                     self.shared,
+                    self.languages,
                 )
                 return _kept(self._frontiers, frontier)
             case "robots":

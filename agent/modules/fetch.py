@@ -98,6 +98,7 @@ class Fetch(RequestModule):
                 Fetched(
                     *(capture, due.url, due.host, due.address, due.job, due.depth, due.redirects),
                     link_kind=due.link_kind,
+                    asks_language=self._limits.scope.has_languages,
                 ),
             )
 

@@ -8,6 +8,8 @@ reported once a round, as far as `limits.foreign_in_memory` are remembered, and 
 Most links of a page were on the page before: those that were sorted out lately are skipped at the
 cost of one look-up. For this a URL is remembered only if no other page could change its lot; what
 equal pages hold back is asked about again, and counted once.
+Rules of the scope by language depend on the page that links; an entry of a sitemap or feed has the
+language of its host. Such a link may come again from a page in another language.
 What a browser loads with a page lies as near as the page, because a replay needs it; what that
 loads in its turn may lie `EMBEDDED_HOPS` beyond the limit of depth, so that chains of it end.
 Leaves to others: what a trap looks like (traps), robots.txt (robots), `nofollow` (the page worker),
@@ -23,6 +25,7 @@ from dataclasses import replace
 from typing import Final
 
 from agent.modules.counts import StopCounts
+from agent.modules.host_languages import HostLanguages
 from agent.modules.limits import OUTSIDE_SCOPE, CrawlLimits, SeenUrls
 from agent.modules.public_suffix import is_registrable
 from agent.modules.recent_memory import Recent
@@ -73,12 +76,15 @@ class Filter:
         stopped: StopCounts,
         year: Callable[[], int],
         has_met: HasMet = lambda _job, _url: False,
+        languages: HostLanguages | None = None,
     ) -> None:
         """Begin with what the agent holds, as the ledger says. year: the one in which we are.
 
-        has_met: returns whether a job has met a URL, also after its end.
+        has_met: returns whether a job has met a URL, also after its end. languages: of hosts, where
+        others look them up as well.
         """
         self._has_met = has_met
+        self._languages = languages or HostLanguages()
         self._traps = Traps(limits, year)
         self._limits = limits
         self._blocked = blocked
@@ -118,6 +124,7 @@ class Filter:
         self._sorted = Recent(SORTED_REMEMBERED)
         self._held = Recent(HELD_REMEMBERED)
         self._unnamed = Recent(HELD_REMEMBERED)  # counted already: their hosts cannot be registered
+        self._foreign_language = Recent(HELD_REMEMBERED)  # counted already: outside by their page
 
     def handle_links(self, batch: Sequence[Links]) -> Iterator[Output]:
         """Pass on the links that are worth a request, and those that others own."""
@@ -125,6 +132,7 @@ class Filter:
         for page in batch:
             if page.content and page.referer is not None:
                 self._traps.saw(page.referer, page.content)
+            language = self._language(page) if limits.scope.has_languages else ""
             links = self._embedded(page) if page.depth > limits.depth else page
             if links.redirects > limits.redirects:
                 for url in links.urls:
@@ -137,7 +145,7 @@ class Filter:
             for url in unknown:
                 if hash(url) in self._held and self._traps.holds_back(url):
                     continue
-                output = self._one(url, links, kinds.get(url, 0))
+                output = self._one(url, links, kinds.get(url, 0), language)
                 if output is not None:
                     yield output
 
@@ -156,7 +164,20 @@ class Filter:
             kinds=bytes(links.kinds[place] for place in kept),
         )
 
-    def _one(self, url: str, links: Links, kind: int) -> Output | None:
+    def _language(self, links: Links) -> str:
+        """Return the language of the page of some links, or of its host; "": not known.
+
+        A list of the manager has none, and a redirect leads where its link would have led.
+        """
+        if links.referer is None or not links.from_job or links.redirects:
+            return ""
+        host = host_of(links.referer)
+        if links.language:
+            self._languages.saw(host, links.language)
+            return links.language
+        return self._languages.language_of(host)
+
+    def _one(self, url: str, links: Links, kind: int, language: str) -> Output | None:
         limits, stop = self._limits, self._stopped.add
         host = self._host(url)
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
@@ -176,8 +197,8 @@ class Filter:
             # Whether it is late depends on the page: it may come again from another one.
             if self._blocked(url):
                 stop("blocked", url)
-            elif not self._limits.scope.decide(url).is_inside:
-                stop(OUTSIDE_SCOPE, url)
+            elif not self._limits.scope.decide(url, language).is_inside:
+                self._stop_outside(url)
             elif job is None or not self._has_met(job.number, url):
                 return self._outside(url, links.referer)
             return None
@@ -194,8 +215,8 @@ class Filter:
                 stop("host cannot be registered", url)
         elif self._blocked(url):
             stop("blocked", url)
-        elif not (rule := limits.scope.decide(url).rule).includes:
-            stop(OUTSIDE_SCOPE, url)
+        elif not (rule := limits.scope.decide(url, language).rule).includes:
+            self._stop_outside(url)
         elif job is None:
             return self._foreign(host.key, url, links.referer)
         elif rule.depth is not None and links.depth > rule.depth and not kind & EMBEDDED:
@@ -225,6 +246,14 @@ class Filter:
                 ),
             )
         return None
+
+    def _stop_outside(self, url: str) -> None:
+        """Count a URL outside of the scope; by language a page in another one may bring it in."""
+        if self._limits.scope.has_languages:
+            self._sorted.forget(hash(url))
+            if not self._foreign_language.add(hash(url)):
+                return
+        self._stopped.add(OUTSIDE_SCOPE, url)
 
     def _is_public(self, referer: str | None) -> bool:
         """Return whether a page lies at a name below a public suffix.

@@ -35,6 +35,7 @@ from manager.intake.workers.body_job import Reader
 from manager.naming import Names
 from manager.operations.health.alert_views import AlertDesk
 from manager.operations.health.system_figures import SystemFigures, system_figures_of
+from manager.operations.hosts.host_countries import country_alerts
 from manager.operations.identity.bucket_gate import BucketGate
 from manager.operations.identity.file_lease import FileLease
 from manager.operations.identity.file_marks import mark_files, refuse_new_database, take_id_again
@@ -216,6 +217,7 @@ def open_manager(
                 lambda: [
                     *self_check.alerts(),
                     *file_alerts(db),
+                    *country_alerts(db),
                     *scrub_alerts(db, archive.pace),
                     *late_job_alerts(clocks),
                 ],

@@ -8,11 +8,12 @@ No transaction is open during the wait for a name server.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from manager.db import Database
-from manager.operations.hosts.addresses import hosts_to_resolve, record_resolutions
+from manager.naming.country_file import CountryFile
+from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.policy import Policy
 from manager.settings import DnsSettings
 from shared.naming import AddressRules, HostAnswer, HostFailure, NameServers, Question, look_up
@@ -39,6 +40,7 @@ class Names:
     def __init__(self, settings: DnsSettings) -> None:
         self._settings = settings
         self._rules = AddressRules(settings.allowed_networks)
+        self.countries = CountryFile(settings.country_file)
 
     def resolve(self, hosts: Iterable[str]) -> list[HostAnswer]:
         """Return an answer for each host key. Blocks; for a thread without an event loop."""
@@ -59,10 +61,24 @@ class Names:
 def resolve_due(
     db: Database, names: Names, now_ms: Callable[[], int], policy: Policy, batch: int
 ) -> int:
-    """Resolve the names of due hosts and record the results; return how many."""
+    """Resolve the names of due hosts and record the results; return how many.
+
+    Their countries are looked up before the tick gives them to agents.
+    """
     due = hosts_to_resolve(db, now_ms(), batch)
-    if not due:
-        return 0
+    if due:
+        _resolve(db, names, due, now_ms, policy)
+    names.countries.settle_due(db, [host.host_id for host in due], now_ms)
+    return len(due)
+
+
+def _resolve(
+    db: Database,
+    names: Names,
+    due: Sequence[Resolution],
+    now_ms: Callable[[], int],
+    policy: Policy,
+) -> None:
     answers = names.resolve([host.key for host in due])
     resolved = [
         replace(
@@ -74,4 +90,3 @@ def resolve_due(
         for host, answer in zip(due, answers, strict=True)
     ]
     record_resolutions(db, resolved, now_ms(), policy)
-    return len(due)

@@ -86,6 +86,11 @@ def _check_together(settings: Settings) -> None:
             permit_s=policy.permit_s,
             sync_interval_s=policy.sync_interval_s,
         )
+    country_file = settings.dns.country_file
+    if country_file and not Path(country_file).is_file():
+        raise SettingError(
+            "settings_errors.file_missing", name="dns.country_file", value=country_file
+        )
     for network in settings.dns.allowed_networks:
         check_network(network, "dns.allowed_networks")
     for network in settings.policy.shared_networks:

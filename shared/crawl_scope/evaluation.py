@@ -2,8 +2,11 @@
 
 The first rule in the order of the list that matches decides. It is found by the labels of the
 host's name, so a URL costs the same for ten rules as for ten thousand; only expressions that stand
-before that rule are searched, one by one. They run in linear time (RE2), without a common automaton
-whose memory a hostile list could exhaust.
+before that rule are searched, one by one, if the text that each begins with is in the URL. They run
+in linear time (RE2), without a common automaton whose memory a hostile list could exhaust.
+A URL alone does not tell a language or a country. `language:` matches by the page on which a URL
+was found, `country:` by the addresses of its host. Where these are not known, a rule that includes
+matches and one that excludes does not; a later check that knows them decides again.
 Invariant: `decide` equals a walk through the list from its first rule on.
 """
 
@@ -11,9 +14,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
+from shared.crawl_scope.literals import literal_of
 from shared.crawl_scope.rules import ScopeRule, compiled, read_rules
 from shared.frozen import frozen
 from shared.urls import canonical, split_host
@@ -43,12 +48,15 @@ class ScopeRules:
     __slots__ = (
         "_all",
         "_by_origin",
+        "_conditional",
         "_decisions",
         "_domains",
         "_expressions",
         "_hosts",
         "_prefixes",
         "default",
+        "has_countries",
+        "has_languages",
         "is_empty",
         "rules",
         "text",
@@ -64,7 +72,10 @@ class ScopeRules:
         self._hosts: dict[str, int] = {}
         self._all = len(self.rules)
         self._prefixes: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        self._expressions: list[tuple[int, Any, bool]] = []
+        self._expressions: list[tuple[int, Any, bool, str]] = []
+        self._conditional: list[tuple[int, ScopeRule]] = []
+        kinds = {rule.kind for rule in self.rules}
+        self.has_languages, self.has_countries = "language" in kinds, "country" in kinds
         for place, rule in enumerate(self.rules):
             self._enter(place, rule)
         self._by_origin = lru_cache(maxsize=10_000)(self._first_of_origin)
@@ -81,8 +92,14 @@ class ScopeRules:
         """Return what makes the same rules in another process."""
         return _again, (self.text,)
 
-    def decide(self, url: str) -> Decision:
-        """Return the decision about a canonical URL."""
+    def decide(
+        self, url: str, language: str = "", countries: Collection[str] | None = None
+    ) -> Decision:
+        """Return the decision about a canonical URL.
+
+        language: of the page on which it was found; "": not known. countries: of the addresses of
+        its host; None: not known.
+        """
         first, prefixes = self._by_origin(url[: url.find("/", 8)])
         for place, prefix in prefixes:
             if place > first:
@@ -90,25 +107,31 @@ class ScopeRules:
             if url.startswith(prefix):
                 first = place
                 break
-        for place, expression, _ in self._expressions:
+        for place, rule in self._conditional:
             if place > first:
                 break
-            if expression.search(url):
+            if _holds(rule, language, countries):
+                first = place
+                break
+        for place, expression, _, literal in self._expressions:
+            if place > first:
+                break
+            if literal in url and expression.search(url):
                 first = place
                 break
         return self._decisions[first]
 
-    def decide_unit(self, unit: str) -> Decision:
+    def decide_unit(self, unit: str, countries: Collection[str] | None = None) -> Decision:
         """Return the decision about a unit (a host key, or a directory of it).
 
         A unit is outside only if no URL in it can be inside: a rule that may include some of its
         URLs includes the unit. The limits of a unit are of the rule that decides here.
         """
         url = canonical(unit)
-        own = self.decide(url)
-        return own if own.is_inside else self._first_that_reaches(url)
+        own = self.decide(url, "", countries)
+        return own if own.is_inside else self._first_that_reaches(url, countries)
 
-    def _first_that_reaches(self, url: str) -> Decision:
+    def _first_that_reaches(self, url: str, countries: Collection[str] | None) -> Decision:
         """Return the first rule that includes a URL below this one, or excludes all of them."""
         last, prefixes = self._by_origin(url[: url.find("/", 8)])
         candidates: list[tuple[int, bool]] = [(last, True)]
@@ -117,10 +140,15 @@ class ScopeRules:
                 candidates.append((place, True))
             elif prefix.startswith(url):
                 candidates.append((place, False))
-        for place, expression, is_open in self._expressions:
+        for place, expression, is_open, _ in self._expressions:
             if place > last:
                 break
             candidates.append((place, not is_open and bool(expression.search(url))))
+        for place, rule in self._conditional:
+            if rule.kind == "language" or countries is None:
+                candidates.append((place, False))
+            elif rule.text in countries:
+                candidates.append((place, True))
         for place, is_whole in sorted(candidates):
             if is_whole or self._decisions[place].is_inside:
                 return self._decisions[place]
@@ -141,7 +169,10 @@ class ScopeRules:
                 self._prefixes[rule.text[: rule.text.find("/", 8)]].append((place, rule.text))
             case "expression":
                 is_open = _LOOKS_BEHIND_MATCH.search(rule.text) is not None
-                self._expressions.append((place, compiled(rule.line, rule.text), is_open))
+                expression, literal = compiled(rule.line, rule.text), literal_of(rule.text)
+                self._expressions.append((place, expression, is_open, literal))
+            case "language" | "country":
+                self._conditional.append((place, rule))
 
     def _first_of_origin(self, origin: str) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the first rule that holds for all URLs of a host, and the prefixes before it."""
@@ -155,6 +186,13 @@ class ScopeRules:
             below = below.partition(".")[2]
         prefixes = self._prefixes.get(origin, ())
         return first, tuple(one for one in prefixes if one[0] < first)
+
+
+def _holds(rule: ScopeRule, language: str, countries: Collection[str] | None) -> bool:
+    """Return whether a rule by language or country matches, or may and includes."""
+    if rule.kind == "language":
+        return rule.text == language if language else rule.includes
+    return rule.includes if countries is None else rule.text in countries
 
 
 def _again(text: str) -> ScopeRules:

@@ -14,6 +14,8 @@ with `#` begins a comment. Patterns:
     host:a.example.jp[:81]  this host, of any scheme; with a port only that port
     http://a.jp/dir/        a URL prefix
     re:EXPRESSION           RE2, found anywhere in the canonical URL
+    language:ja             URLs that a page in this language links to (ISO 639-1, or `und`)
+    country:JP              hosts with an address in this country (ISO 3166-1)
 
 `default` stands last. Without it a list that includes something excludes all else, and one that
 only excludes includes all else.
@@ -25,13 +27,24 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from shared.crawl_scope.codes import COUNTRIES, LANGUAGES, language_code
 from shared.errors import LineError, UrlError
 from shared.frozen import frozen
 from shared.urls import canonical, split_host
 
-__all__ = ["LINES_MOST", "TEXT_MOST", "RuleKind", "ScopeRule", "compiled", "read_rules"]
+__all__ = [
+    "LINES_MOST",
+    "TEXT_MOST",
+    "RuleKind",
+    "ScopeRule",
+    "compiled",
+    "read_rules",
+    "with_default",
+]
 
-RuleKind = Literal["all", "domain", "host", "prefix", "expression", "default"]
+RuleKind = Literal[
+    "all", "domain", "host", "prefix", "expression", "language", "country", "default"
+]
 
 TEXT_MOST: Final = 64_000
 """Bytes of a list: a sync carries it."""
@@ -52,7 +65,7 @@ PAGES_MOST: Final = 1_000_000_000
 class ScopeRule:
     """One rule. line: its number in the list, from 1; 0: a default that was not written.
 
-    text: a domain, `name` or `name:port`, a URL prefix, or an expression, by its kind.
+    text: a domain, `name` or `name:port`, a URL prefix, an expression, or a code, by its kind.
     depth, pages: limits for the URLs that it includes; None: those of each site.
     """
 
@@ -72,6 +85,8 @@ class ScopeRule:
             "host": f"host:{self.text}",
             "prefix": self.text,
             "expression": f"re:{self.text}",
+            "language": f"language:{self.text}",
+            "country": f"country:{self.text}",
             "default": "",
         }[self.kind]
         limits = [
@@ -91,6 +106,7 @@ def read_rules(text: str, *, known_only: bool = False) -> tuple[tuple[ScopeRule,
     """
     rules: list[ScopeRule] = []
     default: ScopeRule | None = None
+    unknown_includes = False
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > TEXT_MOST:
         raise LineError(1, "scope.list_too_large", size=size, most=TEXT_MOST)
@@ -102,6 +118,7 @@ def read_rules(text: str, *, known_only: bool = False) -> tuple[tuple[ScopeRule,
             rule = _rule(number, words, line.strip(), default)
         except LineError:
             if known_only:
+                unknown_includes |= words[0] == "include"
                 continue
             raise
         if words[0] == "default":
@@ -110,8 +127,21 @@ def read_rules(text: str, *, known_only: bool = False) -> tuple[tuple[ScopeRule,
             rules.append(rule)
     _check_counts(rules)
     if default is None:
-        default = ScopeRule(0, not any(rule.includes for rule in rules), "default")
+        excludes_rest = unknown_includes or any(rule.includes for rule in rules)
+        default = ScopeRule(0, not excludes_rest, "default")
     return tuple(rules), default
+
+
+def with_default(text: str) -> str:
+    """Return a list with its default written, where agents may not know all kinds of its rules.
+
+    An earlier release passes over those, and would choose another default without them.
+    """
+    rules, default = read_rules(text)
+    if default.line or not any(rule.kind in ("language", "country") for rule in rules):
+        return text
+    longer = f"{text.rstrip()}\n{default}\n"
+    return longer if len(longer.encode()) <= TEXT_MOST else text
 
 
 def _check_counts(rules: list[ScopeRule]) -> None:
@@ -164,6 +194,10 @@ def _pattern(number: int, word: str) -> tuple[RuleKind, str]:
     if word.startswith("re:"):
         compiled(number, word[3:])
         return "expression", word[3:]
+    if word.startswith("language:"):
+        return "language", _language(number, word)
+    if word.startswith("country:"):
+        return "country", _country(number, word)
     if "://" in word:
         try:
             return "prefix", canonical(word)
@@ -172,6 +206,20 @@ def _pattern(number: int, word: str) -> tuple[RuleKind, str]:
                 number, "scope.not_a_prefix", text=_shown(word), why=error.message
             ) from error
     raise LineError(number, "scope.not_a_pattern", text=_shown(word))
+
+
+def _language(number: int, word: str) -> str:
+    code = word.removeprefix("language:").lower()
+    if code not in LANGUAGES:
+        raise LineError(number, "scope.not_a_language", text=_shown(word))
+    return language_code(code)
+
+
+def _country(number: int, word: str) -> str:
+    code = word.removeprefix("country:").upper()
+    if code not in COUNTRIES:
+        raise LineError(number, "scope.not_a_country", text=_shown(word))
+    return code
 
 
 def _host(number: int, word: str) -> str:

@@ -25,6 +25,7 @@ from agent.pipeline.messages.pages import ETAG, MODIFIED, Fetched, PageWork, pag
 from shared.archive.capture import Capture, Revisit, RevisitProfile, Truncation
 from shared.archive.cdxj import IndexEntry
 from shared.archive.encode import EncodedCapture
+from shared.crawl_scope.codes import LANGUAGES
 from shared.errors import FormatError
 from shared.frozen import frozen
 
@@ -45,7 +46,7 @@ MAX_FRAME_BYTES: Final = 256 << 20
 _RESULT: Final = Struct("<IIiII")  # bytes of text, bytes of data, status, offset, length
 _FAILED: Final = 0xFFFFFFFF  # instead of bytes of data: the text says why
 _NO_STATUS: Final = -1
-_FIELDS: Final = 9
+_FIELDS: Final = 10
 
 # Each kind as a separate ASCII character; any other value becomes one that is refused.
 _PLAIN_KIND, _EMBEDDED_KIND, _NO_KIND = 0x20, 0x50, 0x7F
@@ -129,6 +130,7 @@ def result_of(work: PageWork | Failed) -> tuple[bytes, bytes, bytes]:
             "\n".join(work.links.urls),
             work.links.kinds.translate(_KINDS_WRITTEN).decode("ascii"),
             "\n".join(processed.outward),
+            work.links.language,
         )
     ).encode()
     status = _NO_STATUS if entry.status is None else entry.status
@@ -177,6 +179,7 @@ def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
             *(page.url, page.host, page.address, page.job, page.depth, page.redirects),
             page.is_rules,
             page.link_kind,
+            page.asks_language,
         ),
         (
             capture.url,
@@ -197,7 +200,7 @@ def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
 def _page(
     body: bytes,
     unread: str,
-    page: tuple[str, str, str, int, int, int, bool, int],
+    page: tuple[str, str, str, int, int, int, bool, int, bool],
     capture: tuple[str, int, bytes, bytes, str | None, Truncation | None, str | None],
     revisit: tuple[RevisitProfile, str, int] | None,
     extra: dict[str, str],
@@ -212,7 +215,7 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
         raise FormatError(
             "agent_errors.page_result_fields", fields=len(fields), offset=offset, length=length
         )
-    urlkey, surt, mime, digest, note, validators, urls, kinds_text, outward = fields
+    urlkey, surt, mime, digest, note, validators, urls, kinds_text, outward, language = fields
     found, far = _links(urls), _links(outward)
     entry = IndexEntry(
         urlkey,
@@ -226,7 +229,10 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
         length,
     )
     encoded, kinds = EncodedCapture(data, entry), _kinds(kinds_text, len(found))
-    return page_work(page, encoded, found, kinds, far, note, _validators(validators))
+    if language and language not in LANGUAGES:
+        raise FormatError("agent_errors.page_result_language")
+    valid = _validators(validators)
+    return page_work(page, encoded, found, kinds, far, note, valid, language)
 
 
 def _kinds(text: str, count: int) -> bytes:

@@ -22,6 +22,7 @@ from agent.modules.outage import ASKED
 from agent.modules.timing_wheel import STEP_S
 from agent.pipeline.handler import Output
 from agent.pipeline.ledger import QueuedUrl
+from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages.pages import RULES_DEPTH
 from agent.pipeline.messages.requests import Due, Tick
 from agent.pipeline.messages.robots import RulesDue
@@ -34,6 +35,9 @@ ARRIVALS_A_TICK: Final = 2000  # addresses: a list of a million comes at once, a
 
 LOOKED_AT: Final = 5000
 """Ready addresses of which those are chosen that show best whether our network is back: 6 ms."""
+
+LISTS: Final = frozenset((LinkKind.FEED, LinkKind.SITEMAP))
+"""Kinds of links that stand on no page."""
 
 UNTIL_KEPT_S: Final = 1.0
 """Seconds between two looks whether a page is stored to which a redirect leads back."""
@@ -310,7 +314,7 @@ class Starts:
                     registry.due_s,
                     registry.address_memory.urls_at_once,
                 )
-                if url is not None and not self._is_inside(url):
+                if url is not None and not self._is_inside(host.name, url):
                     # Queued under another scope; the turn is the next URL's.
                     self._drop(job, url)
                     continue
@@ -328,9 +332,17 @@ class Starts:
             registry.turns.offer_job(job)
         return None
 
-    def _is_inside(self, url: QueuedUrl) -> bool:
-        """Return whether the scope of the crawl has a URL; what is never fetched always is."""
-        return url.depth == RULES_DEPTH or self._registry.limits.scope.decide(url.url).is_inside
+    def _is_inside(self, host: str, url: QueuedUrl) -> bool:
+        """Return whether the scope of the crawl has a URL; what is never fetched always is.
+
+        What a sitemap lists was queued before any page told its host's language.
+        """
+        if url.depth == RULES_DEPTH:
+            return True
+        scope, language = self._registry.limits.scope, ""
+        if scope.has_languages and url.link_kind in LISTS:
+            language = self._registry.languages.language_of(host)
+        return scope.decide(url.url, language).is_inside
 
     def _drop(self, job: JobQueue, url: QueuedUrl) -> None:
         """Forget a URL that the scope of the crawl excludes now."""

@@ -25,6 +25,7 @@ from agent.modules.frontier.registry import NO_RULES, Registry
 from agent.modules.frontier.request_end import NO_CONNECTION, Endings
 from agent.modules.frontier.robots_effects import Rulings
 from agent.modules.frontier.rule_changes import RuleChanges
+from agent.modules.host_languages import HostLanguages
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.scope import Scope
 from agent.pipeline.handler import Input, Inputs, Output
@@ -92,11 +93,13 @@ class Frontier:
         given_up: StopCounts,
         remarks: StopCounts,
         shared: SharedRules = NO_RULES,
+        languages: HostLanguages | None = None,
     ) -> None:
         """Take up the unfinished jobs of the ledger whose addresses this partition holds."""
         self._partitions = partition.count
         limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
         self._registry = registry = Registry(scope, ledger, limits, Pace(politeness), shared)
+        registry.languages = languages or registry.languages
         self._starts = Starts(registry, given_up)
         self._rulings = Rulings(registry, politeness, remarks)
         self._endings = Endings(registry, given_up, self._rulings)

@@ -20,6 +20,7 @@ from agent.modules.frontier.gates import Gates
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.scheduler import Turns
 from agent.modules.frontier.unloaded import Unloaded, key_of
+from agent.modules.host_languages import HostLanguages
 from agent.modules.limits import CrawlLimits
 from agent.modules.outage import Outage
 from agent.modules.server_list.scope import Scope
@@ -72,6 +73,7 @@ class Registry:
         self.dirty: dict[int, None] = {}  # jobs that may be done: looked at with the next ticks
         self.turns = Turns()
         self.scope = scope
+        self.languages = HostLanguages()
 
     def alter(self, job: Job) -> None:
         """Take note that a job continues under other orders."""

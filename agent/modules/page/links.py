@@ -56,6 +56,7 @@ class PageLinks:
     canonical_url: str | None = None  # the address that the page prefers for itself
     tag: RobotsTag = SILENT
     cut: bool = False  # there were more than `max_links`
+    language: str = ""  # of the page, where it was asked for
 
 
 def links_of(

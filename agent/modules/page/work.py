@@ -33,6 +33,7 @@ from agent.modules.page.header_fields import field_values, lowered
 from agent.modules.page.header_links import leads_on_by_header
 from agent.modules.page.html.markup import Markup, links_of_markup
 from agent.modules.page.html.robots_tags import SILENT, RobotsTag, read_tags
+from agent.modules.page.language import language_of
 from agent.modules.page.links import PageLinks, links_of, links_of_document
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.request import REDIRECTS
@@ -102,7 +103,8 @@ def finished(done: PageRead) -> PageWork:
         capture = replace(capture, extra={**capture.extra, NOTE_FIELD: note})
     validators = None if page.is_rules else validators_of(capture, leads_on=bool(urls or note))
     encoded, kinds = encode_capture(capture), done.found.kinds
-    return page_work(page, encoded, urls, kinds, _outward(urls, page), note, validators)
+    language = done.found.language
+    return page_work(page, encoded, urls, kinds, _outward(urls, page), note, validators, language)
 
 
 def _outward(urls: tuple[str, ...], page: Fetched) -> tuple[str, ...]:
@@ -159,7 +161,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         notes.append(problem)
     if body.startswith(b"<?xml"):
         found = _styled(found, _stylesheets(body, page.url, limits))
-    return links_of(
+    links = links_of(
         found,
         header,
         page.url,
@@ -168,6 +170,9 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         max_links=limits.max_links,
         off=limits.off,
     )
+    if not page.asks_language:
+        return links
+    return replace(links, language=language_of(body, codec, header))
 
 
 def _of_header(page: Fetched, tag: RobotsTag, limits: PageLimits) -> PageLinks:

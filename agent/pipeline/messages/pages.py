@@ -61,6 +61,7 @@ class Links:
     again: bool = False  # known in this chain, and worth a request with other cookies
     kinds: bytes = b""  # `link_kinds`, one for each URL; empty: all of kind 0
     is_embedded: bool = False  # the page itself was loaded for another one
+    language: str = ""  # of the page: a code, or `und`; "": not asked for, or no page
 
 
 @frozen
@@ -116,6 +117,7 @@ class Fetched:
     redirects: int
     is_rules: bool = False  # robots.txt: archived, not parsed for links
     link_kind: int = 0  # how it was found: `link_kinds`
+    asks_language: bool = False  # a rule of the scope needs the page's language
 
 
 @frozen
@@ -149,6 +151,7 @@ def page_work(
     outward: tuple[str, ...],
     note: str,
     validators: tuple[str, str] | None,
+    language: str = "",
 ) -> PageWork:
     """Return the result of a page: its record, and its links with their kinds."""
     # By place: names would cost a dictionary for each.
@@ -165,6 +168,14 @@ def page_work(
     )
     digest, is_embedded = encoded.payload_digest, bool(page.link_kind & EMBEDDED)
     links = Links(
-        urls, page.url, page.job, page.depth + 1, 0, digest, kinds=kinds, is_embedded=is_embedded
+        urls,
+        page.url,
+        page.job,
+        page.depth + 1,
+        0,
+        digest,
+        kinds=kinds,
+        is_embedded=is_embedded,
+        language=language,
     )
     return PageWork(processed, links)

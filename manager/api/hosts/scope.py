@@ -58,6 +58,11 @@ def preview(services: Services, _: Viewer, asked: ScopeText) -> ScopeChange:
 
 
 @router.get("/try")
-def try_(services: Services, _: Viewer, url: Annotated[str, Query(max_length=4096)]) -> ScopeTried:
-    """Show which rule decides about a URL or a host."""
-    return crawl_scope.try_scope(services.db, url)
+def try_(
+    services: Services,
+    _: Viewer,
+    url: Annotated[str, Query(max_length=4096)],
+    language: Annotated[str, Query(max_length=100)] = "",
+) -> ScopeTried:
+    """Show which rule decides about a URL or a host. language: of the page that links to it."""
+    return crawl_scope.try_scope(services.db, url, language)

@@ -29,6 +29,10 @@ def show(target: Target) -> Iterator[Any]:
     if found["text"].strip():
         output.say(output.printable(found["text"].rstrip("\n")))
     output.say(output.printable(f"# all else: {found['default']}"))
+    if countries := found["countries"]:
+        file, kind = countries["file"], countries["kind"]
+        said = countries["problem"] or ("" if countries["is_applied"] else "being applied")
+        output.say(output.printable(f"# countries: {file} ({kind}){said and f', {said}'}"))
 
 
 @scope.command("set")
@@ -55,13 +59,20 @@ def set_(target: Target, file: TextIO, reason: str, preview: bool, version: int 
 
 @scope.command("try")
 @click.argument("url")
+@click.option("--language", default="", help="Of the page that links to it, as `ja` or `und`.")
 @json_answer
-def try_(target: Target, url: str) -> Iterator[Any]:
+def try_(target: Target, url: str, language: str) -> Iterator[Any]:
     """Show which rule decides about a URL or a host."""
-    found = target.calls.get("/scope/try", url=url)
+    found = target.calls.get("/scope/try", url=url, language=language)
     yield found
     side = "inside" if found["is_inside"] else "outside"
     line = f"line {found['line']}: " if found["line"] else ""
     output.say(output.printable(f"{found['url']} is {side}, by {line}{found['rule']}"))
     if not found["is_inside"] and found["is_host_inside"]:
         output.say("other URLs of its host may be inside, so the host is crawled")
+    if found["countries"] is not None:
+        output.say(f"countries of its host: {' '.join(found['countries']) or 'none known'}")
+    if "language" in found["depends_on"]:
+        output.say("the language of the page that links to it may decide otherwise: --language")
+    if "country" in found["depends_on"]:
+        output.say("the countries of its host are not known, and may decide otherwise")

@@ -49,6 +49,12 @@ class ScopedUnit:
     host_id: int
     group_id: int | None
     excluded_ms: int | None
+    countries: str | None
+
+    @property
+    def known_countries(self) -> tuple[str, ...] | None:
+        """Return the codes of the countries of its host's addresses; None: not known."""
+        return None if self.countries is None else tuple(self.countries.split())
 
 
 _UNITS = (
@@ -61,6 +67,7 @@ _UNITS = (
         units.c.host_id,
         hosts.c.group_id,
         hosts.c.excluded_ms,
+        hosts.c.countries,
     )
     .join(hosts, hosts.c.id == units.c.host_id)
     .where(units.c.merged_ms.is_(None))

@@ -126,14 +126,15 @@ def add_units(tx: Transaction, host_id: int, keys: Mapping[str, str], state: str
         ],
     )
     fresh = {"merged_ms": None, "volume_kb": None, "pages": None, "volume_round": None}
-    again = units.update().where(units.c.host_id == host_id).values(state=state, **fresh)
+    again = units.update().where(units.c.host_id == host_id)
+    again = again.values(state=state, scope_rule="", **fresh)
     tx.changed_among(again, units.c.path, keys)
     return unit_ids(tx, host_id)
 
 
 def merge_units(tx: Transaction, merged: Collection[int], now_ms: int) -> None:
-    """Make directories parts of `/` again; their history stays."""
-    merging = units.update().values(state="excluded", merged_ms=now_ms)
+    """Make directories parts of `/` again, also those outside of the scope; history stays."""
+    merging = units.update().values(state="excluded", scope_rule="", merged_ms=now_ms)
     tx.changed_among(merging, units.c.id, merged)
 
 

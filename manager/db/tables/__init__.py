@@ -33,6 +33,7 @@ from manager.db.tables.fleet import agents, blocked_urls, clock, fleet_limits, j
 from manager.db.tables.hosts import (
     address_rules,
     address_seats,
+    country_files,
     crawl_delays,
     crawl_scopes,
     host_addresses,
@@ -108,6 +109,7 @@ __all__ = [
     "clock",
     "collection_orders",
     "collection_schedules",
+    "country_files",
     "crawl_delays",
     "crawl_scopes",
     "directory_sums",

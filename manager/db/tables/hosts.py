@@ -22,6 +22,7 @@ from manager.db.tables.columns import (
 __all__ = [
     "address_rules",
     "address_seats",
+    "country_files",
     "crawl_scopes",
     "host_addresses",
     "host_splits",
@@ -58,6 +59,8 @@ hosts: Final = sa.Table(
     # its interval is what each of them keeps. NULL: one agent has all of it.
     sa.Column("shared_interval_ms", Whole),
     count("shares"),  # agents that may fetch from it at once
+    # Codes of the countries of its addresses, by the manager's look-up; NULL: not known.
+    text("countries", required=False),
     one_of("resolution", "new", "resolved", "failed"),
     sa.Index("ix_hosts_reversed_key", "reversed_key", "id"),
     sa.Index(None, "group_id"),
@@ -173,6 +176,20 @@ units: Final = sa.Table(
 )
 
 # Versions of the scope of the crawl; the newest is in force.
+country_files: Final = sa.Table(
+    "country_files",
+    metadata,
+    identity(),
+    text("path"),
+    text("identity"),  # size, time and inode of the database in memory; "": none
+    text("kind"),  # as the file says it
+    moment("built_ms"),
+    message("problem"),  # of the file that lies there now; "": none
+    moment("read_ms", required=True),
+    count("passed_to"),  # hosts up to this number were looked up in it
+    moment("passed_ms"),  # NULL: some were not yet
+)
+
 crawl_scopes: Final = sa.Table(
     "crawl_scopes",
     metadata,

@@ -42,6 +42,7 @@ from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.segments.collection_orders import order_message
 from manager.operations.segments.sending_limits import limits_for_agent
 from manager.operations.segments.withdrawals import withdrawn_for
+from shared.crawl_scope.rules import with_default
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.sync import Command, CrawlScope, Permit, SyncAnswer, SyncRequest
@@ -217,7 +218,9 @@ class _SyncAnswers:
         if request.scope_held is None or request.scope_held == self._facts.scope_version:
             return None
         row = crawl_scopes.scope_in_force(self._tx)
-        return CrawlScope(version=0) if row is None else CrawlScope(version=row.id, text=row.rules)
+        if row is None:
+            return CrawlScope(version=0)
+        return CrawlScope(version=row.id, text=with_default(row.rules))
 
     def _poll_s(self, row: AgentRow, sequence: int, *, soon: bool) -> float:
         """Return when to call again: spread, so that a fleet that started together drifts apart."""

@@ -14,20 +14,22 @@ from functools import lru_cache
 from typing import Final
 
 from manager.db.engine import Database, Transaction
-from manager.db.hosts import crawl_scopes
+from manager.db.hosts import crawl_scopes, host_countries, hosts
 from manager.db.hosts.crawl_scopes import ScopedUnit
 from manager.db.ownership import assignments, rights
 from manager.db.planning import probes
 from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError
+from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.found_urls import FoundUrl
+from shared.crawl_scope.codes import LANGUAGES, UNDETERMINED, language_code
 from shared.crawl_scope.evaluation import EVERYTHING, ScopeRules
 from shared.crawl_scope.rules import ScopeRule
-from shared.errors import FormatError, about_field
+from shared.errors import FormatError, LineError, about_field
 from shared.frozen import frozen
 from shared.messages import Message
-from shared.urls import canonical
+from shared.urls import canonical, host_key
 
 __all__ = [
     "ScopeChange",
@@ -40,6 +42,7 @@ __all__ = [
     "rules_in_force",
     "scope_of_crawl",
     "set_scope",
+    "settle_units",
     "try_scope",
     "urls_inside",
 ]
@@ -50,12 +53,27 @@ EXAMPLES: Final = 10
 REASON_MOST: Final = 500
 
 
+@message_fields
+@frozen
+class CountriesShown:
+    """The database of countries. file: its name. problem: why it cannot be read; None: it can.
+
+    is_applied: whether all hosts were looked up in it.
+    """
+
+    file: str
+    kind: str
+    built_ms: int | None
+    problem: Message | None
+    is_applied: bool
+
+
 @frozen
 class ScopeShown:
     """The scope in force. version: 0: none was ever set, and all is inside.
 
     default: the rule for URLs that no other matches. outside: units that are closed. is_applied:
-    whether each unit was opened or closed by this version.
+    whether each unit was opened or closed by this version. countries: None: no file is set.
     """
 
     version: int
@@ -66,6 +84,7 @@ class ScopeShown:
     set_ms: int | None
     outside: int
     is_applied: bool
+    countries: CountriesShown | None
 
 
 @frozen
@@ -86,7 +105,9 @@ class ScopeChange:
 class ScopeTried:
     """Decision about a URL. line: of the rule, 0: the default that is not written.
 
-    is_host_inside: whether the host is crawled, because of this URL or others of it.
+    is_host_inside: whether the host is crawled, because of this URL or others of it. language: of
+    the page that links to it, "": not given. countries: of the host's addresses, None: not known.
+    depends_on: what could decide otherwise if it were known: `language`, `country`.
     """
 
     url: str
@@ -96,6 +117,9 @@ class ScopeTried:
     depth: int | None
     pages: int | None
     is_host_inside: bool
+    language: str
+    countries: list[str] | None
+    depends_on: list[str]
 
 
 def scope_of_crawl(db: Database) -> ScopeShown:
@@ -103,8 +127,9 @@ def scope_of_crawl(db: Database) -> ScopeShown:
     with db.read() as tx:
         row = crawl_scopes.scope_in_force(tx)
         outside = crawl_scopes.outside_count(tx)
+        countries = _countries_shown(tx)
     if row is None:
-        return ScopeShown(0, "", str(EVERYTHING.default), "", "", None, outside, True)
+        return ScopeShown(0, "", str(EVERYTHING.default), "", "", None, outside, True, countries)
     rules = _rules_of(row.rules)
     return ScopeShown(
         version=row.id,
@@ -115,12 +140,26 @@ def scope_of_crawl(db: Database) -> ScopeShown:
         set_ms=row.set_ms,
         outside=outside,
         is_applied=row.applied_ms is not None,
+        countries=countries,
+    )
+
+
+def _countries_shown(tx: Transaction) -> CountriesShown | None:
+    row = host_countries.file_in_use(tx)
+    if row is None:
+        return None
+    return CountriesShown(
+        file=row.path.rpartition("/")[2],
+        kind=row.kind,
+        built_ms=row.built_ms,
+        problem=row.problem,
+        is_applied=row.passed_ms is not None,
     )
 
 
 def preview_scope(db: Database, text: str) -> ScopeChange:
     """Return which units other rules would close and open; nothing changes. Raises LineError."""
-    rules = _read(text)
+    rules = _read(db, text)
     counts = {"closed_hosts": 0, "closed_units": 0, "opened_hosts": 0, "opened_units": 0}
     examples: dict[str, list[str]] = {"closed": [], "opened": []}
     after = 0
@@ -157,7 +196,7 @@ def set_scope(
     shown: the version that the person saw. Raises LineError (a line is no rule; nothing changes),
     FormatError, ConflictError (another version is in force).
     """
-    rules = _read(text)
+    rules = _read(db, text)
     if len(reason) > REASON_MOST:
         too_long = FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST)
         raise too_long.about("reason")
@@ -175,13 +214,26 @@ def set_scope(
     return version
 
 
-def try_scope(db: Database, text: str) -> ScopeTried:
-    """Return what the rules in force decide about a URL or a host. Raises UrlError."""
+def try_scope(db: Database, text: str, language: str = "") -> ScopeTried:
+    """Return what the rules in force decide about a URL or a host.
+
+    language: of the page that links to it; "": not known. Raises UrlError, FormatError for a
+    language that is none.
+    """
+    code = language.strip().lower()
+    if code and code not in LANGUAGES:
+        raise FormatError("scope.language_unknown", text=ascii(language[:80])[1:-1]).about(
+            "language"
+        )
+    code = language_code(code)
     url = canonical(text.strip() if "://" in text else f"http://{text.strip()}")
+    host = url[: url.index("/", 8) + 1]
     with db.read() as tx:
         rules = rules_in_force(tx)
-    rule = rules.decide(url).rule
-    host = url[: url.index("/", 8) + 1]
+        row = hosts.by_key(tx, host_key(url))
+        found = None if row is None else host_countries.hosts_among(tx, [row.id])[0].countries
+    countries = None if found is None else found.split()
+    rule = rules.decide(url, code, countries).rule
     return ScopeTried(
         url=url,
         is_inside=rule.includes,
@@ -189,8 +241,27 @@ def try_scope(db: Database, text: str) -> ScopeTried:
         line=rule.line,
         depth=rule.depth,
         pages=rule.pages,
-        is_host_inside=rules.decide_unit(host).is_inside,
+        is_host_inside=rules.decide_unit(host, countries).is_inside,
+        language=code,
+        countries=countries,
+        depends_on=_open_conditions(rules, url, code, countries, rule),
     )
+
+
+def _open_conditions(
+    rules: ScopeRules, url: str, language: str, countries: Sequence[str] | None, rule: ScopeRule
+) -> list[str]:
+    """Return what is not known of a URL and could bring another rule to decide."""
+    found = []
+    named = {one.text for one in rules.rules if one.kind == "language"} | {UNDETERMINED}
+    if not language and any(rules.decide(url, code, countries).rule != rule for code in named):
+        found.append("language")
+    named = {one.text for one in rules.rules if one.kind == "country"}
+    if countries is None and any(
+        rules.decide(url, language, codes).rule != rule for codes in [(), *([one] for one in named)]
+    ):
+        found.append("country")
+    return found
 
 
 def rules_in_force(tx: Transaction) -> ScopeRules:
@@ -246,19 +317,27 @@ def close_outside(tx: Transaction, unit_ids: Sequence[int], now_ms: int) -> None
         _settle(tx, rules, crawl_scopes.units_to_scope(tx, unit_ids), now_ms)
 
 
+def settle_units(tx: Transaction, unit_ids: Sequence[int], now_ms: int) -> None:
+    """Open and close units whose countries have changed."""
+    rules = rules_in_force(tx)
+    if rules.has_countries:
+        _settle(tx, rules, crawl_scopes.units_to_scope(tx, unit_ids), now_ms)
+
+
 def _settle(tx: Transaction, rules: ScopeRules, part: Sequence[ScopedUnit], now_ms: int) -> int:
     closed, opened = _changes(rules, part)
     by_rule: dict[str, list[int]] = defaultdict(list)
     for unit in closed:
-        by_rule[str(rules.decide_unit(unit.key).rule)].append(unit.id)
-    current = rounds.open_round(tx) if closed else None
+        decision = rules.decide_unit(unit.key, unit.known_countries)
+        by_rule[str(decision.rule)].append(unit.id)
+    live = rounds.live_numbers(tx) if closed else []
     crawl_scopes.close_units(tx, by_rule)
     for rule, unit_ids in by_rule.items():
         why = Message("scope.outside", rule=rule)
         assignments.close(tx, unit_ids, now_ms, why)
         probes.fail(tx, why, unit_ids=unit_ids)
-        if current is not None:
-            round_units.cancel_units(tx, current.number, why, unit_ids)
+        for number in live:
+            round_units.cancel_units(tx, number, why, unit_ids)
         rights.withdraw(tx, now_ms, why, unit_ids=unit_ids)
     by_state: dict[str, list[int]] = defaultdict(list)
     for unit in opened:
@@ -276,7 +355,7 @@ def _changes(
     """Return the units that close, and those that open."""
     closed, opened = [], []
     for unit in part:
-        is_inside = rules.is_empty or rules.decide_unit(unit.key).is_inside
+        is_inside = rules.is_empty or rules.decide_unit(unit.key, unit.known_countries).is_inside
         if is_inside and unit.scope_rule:
             opened.append(unit)
         elif not is_inside and unit.state != "excluded":
@@ -284,9 +363,25 @@ def _changes(
     return closed, opened
 
 
-def _read(text: str) -> ScopeRules:
+def _read(db: Database, text: str) -> ScopeRules:
     with about_field("text"):
-        return _rules_of(text)
+        rules = _rules_of(text)
+        if rules.has_countries:
+            _check_country_file(db, rules)
+        return rules
+
+
+def _check_country_file(db: Database, rules: ScopeRules) -> None:
+    """Refuse rules by country where no file tells countries. Raises LineError."""
+    first = next(rule for rule in rules.rules if rule.kind == "country")
+    shown = f"country:{first.text}"
+    with db.read() as tx:
+        row = host_countries.file_in_use(tx)
+    if row is None:
+        raise LineError(first.line, "scope.no_country_file", text=shown)
+    if not row.identity:
+        why = row.problem or ""
+        raise LineError(first.line, "scope.bad_country_file", text=shown, path=row.path, why=why)
 
 
 @lru_cache(maxsize=8)

@@ -26,6 +26,7 @@ from manager.db.ownership import assignments
 from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
+from manager.operations.hosts.crawl_scope import close_outside
 from manager.operations.hosts.idle_hosts import check_idle, host_and_units
 from manager.operations.hosts.splits.changes import FIGURE, record_change
 from manager.operations.hosts.splits.pieces import (
@@ -149,6 +150,7 @@ def _carry_out(
         }
         assignments.place(tx, owners, now_ms, SPLIT)
         _enter(tx, top.id, owners)
+    close_outside(tx, list(ids.values()), now_ms)  # a crawl before the scope named them
     index = UnitIndex(prefix + path for path in ids)
     moves = {}
     for page in start_pages.start_pages_of(tx, [ids["/"]]):

@@ -45,3 +45,9 @@ class DnsSettings:
         "refused address ranges (private, loopback, link-local, ...) in which hosts may be crawled "
         'all the same; ["127.0.0.0/8"] for the simulated web',
     )
+    country_file: str = setting(
+        "",
+        "path",
+        "database of the countries of addresses in MMDB format, for scope rules by country; "
+        "`/var/lib/GeoIP/GeoLite2-Country.mmdb`; read again when it is replaced; empty: none",
+    )

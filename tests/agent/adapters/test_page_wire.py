@@ -95,3 +95,25 @@ def test_pages_come_out_as_they_went_in() -> None:
     size, count = wire.FRAME.unpack_from(frame)
     assert (size, count) == (len(frame) - wire.FRAME.size, 9)
     assert pages_in(memoryview(frame)[wire.FRAME.size :]) == pages
+
+
+@pytest.mark.parametrize("language", ["", "ja", "und"])
+def test_a_language_comes_out_as_it_went_in(language: str) -> None:
+    """Of the page, and whether it is asked for at all."""
+    asked = replace(page(1), asks_language=bool(language))
+    frame = b"".join(batch_of([(asked, "")]))
+    assert pages_in(memoryview(frame)[wire.FRAME.size :]) == [(asked, "")]
+    made = work(page(1), "")
+    told = replace(made, links=replace(made.links, language=language))
+    (read,) = results_in(memoryview(b"".join(result_of(told))), [page(1)])
+    assert isinstance(read, PageWork)
+    assert read.links.language == language
+
+
+@pytest.mark.parametrize("language", ["x", "JA", "ja-JP", "\n", "zz"])
+def test_a_language_that_is_none_is_refused(language: str) -> None:
+    """Rules compare it with their codes."""
+    made = work(page(1), "")
+    told = replace(made, links=replace(made.links, language=language))
+    with pytest.raises(FormatError, match="language"):
+        results_in(memoryview(b"".join(result_of(told))), [page(1)])

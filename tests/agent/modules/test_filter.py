@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import re2
 
+from agent.modules import host_languages
 from agent.modules.counts import StopCounts
 from agent.modules.filter import EMBEDDED_HOPS, Filter
-from agent.modules.limits import CrawlLimits
+from agent.modules.host_languages import HostLanguages
+from agent.modules.limits import OUTSIDE_SCOPE, CrawlLimits
 from agent.modules.server_list.scope import Scope, scope_of_jobs
 from agent.pipeline.handler import Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages.jobs import Job, ListChanged
 from agent.pipeline.messages.pages import Candidate, Links, Outside
+from shared.crawl_scope.evaluation import ScopeRules
 from shared.urls import canonical, host_of
 from tests.fixtures_dir import fixture_folder
 
@@ -327,3 +331,90 @@ def test_well_known_files_are_for_who_has_the_top_of_a_host() -> None:
         links = Links((f"{url}.well-known/security.txt",), None, from_job, 0)
         links = replace(links, kinds=bytes((LinkKind.WELL_KNOWN,)))
         assert list(Gate().filter.handle_links([links])) == []
+
+
+JAPANESE_ONLY = ScopeRules("include *.jp\nexclude language:de\ninclude language:ja")
+ABROAD = "http://abroad.example.com:80/"
+
+
+class Abroad:
+    """A filter of an agent with a host that only pages in Japanese bring in."""
+
+    def __init__(self) -> None:
+        self.stopped = StopCounts()
+        self.languages = HostLanguages()
+        self.filter = Filter(
+            scope_of(*JOBS, Job(9, ABROAD, "crawl", 1)),
+            CrawlLimits(scope=JAPANESE_ONLY),
+            lambda _: False,
+            self.stopped,
+            lambda: 2026,
+            languages=self.languages,
+        )
+
+    def see(self, url: str, language: str, **more: Any) -> list[str]:
+        given: dict[str, Any] = {
+            "referer": "http://abroad.example.com/",
+            "from_job": 9,
+            "depth": 2,
+        } | more
+        return [port for port, _ in self.filter.handle_links([Links((url,), language=language,
+                                                                    **given)])]  # fmt: skip
+
+    @property
+    def outside(self) -> int:
+        return self.stopped.count(OUTSIDE_SCOPE)
+
+
+def test_links_of_a_page_in_another_language_are_not_followed() -> None:
+    """Neither here nor reported; a domain before the rule is followed, and counted once."""
+    gate = Abroad()
+    url, foreign = "http://abroad.example.com/x", "http://other.example.org/"
+    for language in ("de", "en", "und"):
+        assert gate.see(url, language) == []
+        assert gate.see(foreign, language) == []
+        assert gate.see(f"http://a.example.jp/{language}", language) == ["inside"]
+    assert gate.outside == 2
+
+
+def test_the_same_link_on_a_page_in_the_language_is_followed() -> None:
+    """What was sorted out before is looked at again: another page may link to it."""
+    gate = Abroad()
+    url, foreign = "http://abroad.example.com/x", "http://other.example.org/"
+    assert gate.see(url, "en") == []
+    assert gate.see(foreign, "en") == []
+    assert gate.see(url, "ja") == ["inside"]
+    assert gate.see(foreign, "ja") == ["outside"]
+
+
+def test_lists_and_redirects_lead_where_they_lead() -> None:
+    """A page of the manager's list has no page that links to it; a redirect was asked before."""
+    gate = Abroad()
+    assert gate.see("http://abroad.example.com/a", "", referer=None, from_job=0) == ["inside"]
+    assert gate.see("http://abroad.example.com/b", "", from_job=0) == ["inside"]
+    assert gate.see("http://abroad.example.com/c", "", redirects=1) == ["inside"]
+
+
+def test_a_sitemap_has_the_language_of_its_hosts_pages() -> None:
+    """While none was read its pages are let in: the frontier asks again at their turn."""
+    gate = Abroad()
+    assert gate.see("http://abroad.example.com/a", "") == ["inside"]
+    gate.see("http://abroad.example.com/b", "en")
+    assert gate.see("http://abroad.example.com/c", "") == []
+    for number in range(3):
+        gate.see(f"http://abroad.example.com/{number}", "ja")
+    assert gate.see("http://abroad.example.com/c", "") == ["inside"]
+
+
+def test_languages_of_hosts_are_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest host is forgotten, and a site may change its language."""
+    monkeypatch.setattr(host_languages, "HOSTS_MOST", 2)
+    found = HostLanguages()
+    for host in ("a", "b", "c"):
+        found.saw(host, "ja")
+    assert [found.language_of(host) for host in "abc"] == ["", "ja", "ja"]
+    for _ in range(5000):
+        found.saw("b", "de")
+    for _ in range(1500):
+        found.saw("b", "ja")
+    assert found.language_of("b") == "ja"

@@ -18,7 +18,7 @@ from manager.operations.hosts.crawl_scope import (
     set_scope,
     try_scope,
 )
-from shared.errors import UrlError
+from shared.errors import FormatError, UrlError
 from shared.messages import Message
 
 __all__ = ["PAGES"]
@@ -28,20 +28,25 @@ HERE: Final = "/console/scope"
 
 def show(visit: Visit) -> Response:
     """Show the rules in force; with a URL, which of them decides."""
-    url = visit.query.get("url", "").strip()
-    tried, untried = _tried(visit, url)
+    url, language = (visit.query.get(name, "").strip() for name in ("url", "language"))
+    tried, untried = _tried(visit, url, language)
     return visit.page(
-        "scope.html", scope=scope_of_crawl(visit.db), url=url, tried=tried, untried=untried
+        "scope.html",
+        scope=scope_of_crawl(visit.db),
+        url=url,
+        language=language,
+        tried=tried,
+        untried=untried,
     )
 
 
-def _tried(visit: Visit, url: str) -> tuple[ScopeTried | None, Message | None]:
+def _tried(visit: Visit, url: str, language: str) -> tuple[ScopeTried | None, Message | None]:
     """Return the decision about a URL; or why it cannot be tested."""
     if not url:
         return None, None
     try:
-        return try_scope(visit.db, url[:8000]), None
-    except UrlError as error:
+        return try_scope(visit.db, url[:8000], language), None
+    except (UrlError, FormatError) as error:
         return None, error.message
 
 
@@ -94,6 +99,6 @@ def _consequences(found: ScopeChange) -> list[str]:
 
 
 PAGES: Final = (
-    Page("GET", "/scope", "viewer", show, query=("url",)),
+    Page("GET", "/scope", "viewer", show, query=("url", "language")),
     Page("POST", "/scope", "operator", change, form="/scope"),
 )

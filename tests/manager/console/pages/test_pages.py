@@ -86,6 +86,8 @@ ADDRESSES = [
     "/console/scope",
     "/console/scope?url=www.example.jp",
     "/console/scope?url=http://",
+    "/console/scope?url=www.example.jp&language=ja",
+    "/console/scope?url=www.example.jp&language=%3Cscript%3E",
     "/console/fleet-rules?url=www.example.jp&pattern=(",
     "/console/tokens",
     "/console/users",

@@ -1,0 +1,1 @@
+"""Decisions by scope rules: `make bench-scope`."""
