@@ -176,14 +176,17 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.fake_time:
         with tempfile.TemporaryDirectory(prefix="prsm-churn-") as folder:
-            found = fake_time_result(Path(folder), asked.agents, asked.hosts, asked.seed)
-        print("RESULT " + json.dumps(found))
-        sys.exit(1 if found["fake_lost"] else 0)
+            figures = fake_time_result(Path(folder), asked.agents, asked.hosts, asked.seed)
+        for name, value in figures.items():
+            say(f"  {name:32} {value:>10g}")
+        print("RESULT " + json.dumps(figures))
+        sys.exit(1 if figures["fake_lost"] else 0)
     if asked.quick:
         vars(asked).update(QUICK)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     begun, load = time.monotonic(), os.getloadavg()[0]
-    crawls, complaints = [], []
+    crawls: list[Crawl] = []
+    complaints: list[str] = []
     for disturbed in (False, True):
         say("agents come and go" if disturbed else "undisturbed")
         with tempfile.TemporaryDirectory(prefix="prsm-churn-") as folder:

@@ -28,10 +28,7 @@ def last_hosts(log: Path, began_s: float) -> Iterator[str]:
     ends = {host: max(one["time_end"] for one in mine) for host, mine in events.items()}
     for host in sorted(ends, key=lambda one: -ends[one])[:SHOWN]:
         mine = sorted(events[host], key=lambda one: float(one["time_start"]))
-        pauses = [
-            after["time_start"] - before["time_end"]
-            for before, after in pairwise(mine)
-        ]
+        pauses = [after["time_start"] - before["time_end"] for before, after in pairwise(mine)]
         yield (
             f"  {host} by {mine[0]['client']}: {mine[0]['time_start'] - began_s:.1f} s to "
             f"{ends[host] - began_s:.1f} s, {len(mine)} requests, "
