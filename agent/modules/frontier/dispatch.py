@@ -323,9 +323,10 @@ class Starts:
                 elif url is not None:
                     self._end_turn(host, job)
                     registry.taken(job, url)
-                    registry.turns.offer_job(job)
                     due = _due(address, host, job, url)
                     registry.give_token(address, due)
+                    # Behind the token: without it the address would be ready at once.
+                    registry.turns.offer_job(job)
                     return "due", due
                 registry.dirty[job.job.number] = None  # perhaps that was all
             self._end_turn(host, job)
