@@ -47,7 +47,7 @@ def test_a_file_is_read_again_when_it_was_replaced(tmp_path: Path) -> None:
     found.refresh()
     assert found.country_of("133.9.1.1") == "US"
     assert found.facts is not None
-    assert "metadata is missing" in str(found.facts.problem)
+    assert "not a whole one" in str(found.facts.problem)
     assert found.facts.kind == "Second"
     path.write_bytes(FIRST)
     os.utime(path, ns=(1, 1))

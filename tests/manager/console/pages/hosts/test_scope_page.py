@@ -37,6 +37,6 @@ def test_the_database_of_countries_is_shown(prsm: Running, person: Visitor) -> N
     settle_all(db, lambda _: "JP", prsm.clock())
     tried = read(person("viewer").get(f"/console/scope?url={HOSTS[5]}").text).text
     assert "Countries of its host: JP" in tried
-    broken = CountryFileFacts("/a/c.mmdb", "1", "", None, Message("naming.mmdb_no_marker"))
+    broken = CountryFileFacts("/a/c.mmdb", "1", "", None, Message("naming.mmdb_damaged"))
     record_file(db, broken, prsm.clock())
-    assert "its metadata is missing" in read(person("viewer").get("/console/scope").text).text
+    assert "not a whole one" in read(person("viewer").get("/console/scope").text).text
