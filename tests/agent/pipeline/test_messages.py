@@ -48,7 +48,7 @@ CAPTURE = Capture(
     *("length", "sha256:00", Revisit("identical-payload-digest", REFERER, 1_600_000_000_000)),
     {"WARC-Identified": "x"},
 )
-LINKS = Links((URL, HOST), REFERER, 7, 4, 1, "00ff", CHAIN, True, b"\x01\x86", True)
+LINKS = Links((URL, HOST), REFERER, 7, 4, 1, "00ff", CHAIN, True, b"\x01\x86", True, "ja")
 PROCESSED = Processed(
     encode_capture(Capture(REFERER, 5, b"", CAPTURE.response_header, b"<p>", ADDRESS)),
     *(URL, HOST, ADDRESS, 7, True, (REFERER,), "noindex", ('"e"', "")),
@@ -66,7 +66,7 @@ EXAMPLES: dict[type, object] = {
             *("truncated", CAPTURE, 301, 100, 2000, 12.5, 1_700_000_000_000, 99.5, True),
             *(REFERER, 120.0, "cut", 3.5, 7.5),
         ),
-        Fetched(CAPTURE, URL, HOST, ADDRESS, 7, 4, 1, True, 5),
+        Fetched(CAPTURE, URL, HOST, ADDRESS, 7, 4, 1, True, 5, True),
         HandedOver(HOST, OTHER, (JOB,), 99.5),
         HostBegun(HOST, ADDRESS, (7, 8)),
         HostFailed(HOST, "no such name", HostFailure.NO_SUCH_NAME),

@@ -79,6 +79,9 @@ def odd_pages() -> list[Fetched]:
         perhaps_unchanged(10, payload_digest(b"<a href=x>")),
         perhaps_unchanged(11, payload_digest(b"another")),
         dataclasses.replace(page(12, b"<p style='a:url(x)'><a href=y>"), link_kind=0x85),
+        dataclasses.replace(
+            page(13, "<html lang=ja><p>日本語のページ<a href=y>".encode()), asks_language=True
+        ),
     ]
 
 
@@ -154,7 +157,7 @@ def test_nothing_waits_where_there_is_nothing(make: Make) -> None:
     [
         (
             Fetched,
-            "capture url host address job depth redirects is_rules link_kind",
+            "capture url host address job depth redirects is_rules link_kind asks_language",
         ),
         (
             Capture,
@@ -168,7 +171,10 @@ def test_nothing_waits_where_there_is_nothing(make: Make) -> None:
         (Processed, "encoded url host address job is_rules outward note validators"),
         (EncodedCapture, "data entry"),
         (IndexEntry, "urlkey surt url fetched_at_ms mime status digest offset length"),
-        (Links, "urls referer from_job depth redirects content chain again kinds is_embedded"),
+        (
+            Links,
+            "urls referer from_job depth redirects content chain again kinds is_embedded language",
+        ),
     ],
 )
 def test_every_field_crosses(kind: type, fields: str) -> None:
