@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.balance.source import NAMES, THREADS
 from benchmarks.balance.world import HOUR_MS, Floats, World
-from manager.assignment.probe_value import ValueRules
+from manager.assignment.probe_value import ValueRules, are_spared
 from manager.balancing.arrays import NO_OWNER, BoolArray, IntArray
 from manager.balancing.balancers import Options, make_plan
 from manager.balancing.cost import cost_matrix
@@ -68,7 +68,7 @@ def probed(
     whole = world.urls < policy.probe_pages
     rank = np.argsort(np.argsort(np.where(measured, rng.random(measured.shape), 2), axis=0), axis=0)
     enough = 1 + (rng.random(hosts) < policy.whole_host_check_share)
-    if whole.mean() <= policy.whole_hosts_most_share:
+    if are_spared(int(whole.sum()), hosts, policy.whole_hosts_most_share):
         measured &= ~whole | (rank < enough)
     rules = ValueRules(
         policy.probe_gain,

@@ -94,7 +94,7 @@ class _Crawl:
             world.fetch(life.name, unit)
 
     def _change(self) -> None:
-        """Let agents leave and return."""
+        """Take agents away and bring them back, as the rhythm says."""
         now_ms, crawls = self.world.now_ms, self.requests > 0
         for life in self.lives:
             if life.kind and now_ms >= life.back_ms:

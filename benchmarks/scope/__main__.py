@@ -21,6 +21,7 @@ from agent.modules.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched
 from benchmarks.pages.samples import real, simulated
+from benchmarks.progress import say
 from benchmarks.scope.readers import Reader, by_kind, check, loop, ours
 from benchmarks.scope.rule_lists import rules_of, shares, urls_of
 
@@ -39,25 +40,25 @@ WARM: Final = 30_000
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="rules of a list")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of each reader")
     given = parser.parse_args()
     result: dict[str, object] = {"benchmark": "scope"}
-    print(f"{'rules':>8} {'URLs a CPU-second':>18} {'loop':>10} {'by kind':>10} {'ratios':>14}")
+    say(f"{'rules':>8} {'URLs a CPU-second':>18} {'loop':>10} {'by kind':>10} {'ratios':>14}")
     for size in given.sizes:
         found = decisions(size, given.rounds)
         result[str(size)] = found
         ratios = f"{found['over_loop']:,} {found['over_by_kind']:,}"
-        print(
+        say(
             f"{size:>8,} {found['ours']:>18,} {found['loop']:>10,} {found['by_kind']:>10,} "
             f"{ratios:>14}"
         )
     for name, pages in (("simulated", simulated()), ("documentation", real())):
         if pages:
             result[f"language_{name}"] = found = page_cost(pages, given.rounds)
-            print(f"a page, {name}: {found['us']} us, with its language {found['language_us']} us")
-    print("RESULT", json.dumps(result))
+            say(f"a page, {name}: {found['us']} us, with its language {found['language_us']} us")
+    print("RESULT " + json.dumps(result))
 
 
 def decisions(size: int, rounds: int) -> dict[str, float]:

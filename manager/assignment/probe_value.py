@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from manager.assignment.errors import RuleError
 
-__all__ = ["ValueRules", "choose_probes", "expected_savings"]
+__all__ = ["ValueRules", "are_spared", "choose_probes", "expected_savings"]
 
 Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -64,6 +64,15 @@ def expected_savings(cost: Matrix, error: Matrix, best: FloatArray) -> FloatArra
     return np.asarray(np.where(known, np.maximum(saving, 0.0), np.inf))
 
 
+def are_spared(whole: int, units: int, most_share: float) -> bool:
+    """Return whether units that a probe sees whole are spared other probes.
+
+    whole: how many of the units are such. Above most_share they are the crawl, and where they go
+    decides when it ends.
+    """
+    return whole <= most_share * units
+
+
 def choose_probes(
     savings: FloatArray,
     allowed: BoolArray,
@@ -76,8 +85,8 @@ def choose_probes(
     savings: (agents, units) of `expected_savings`. allowed: (agents, units) pairs that may be
     probed. pages_cost: (units,) work of the pages of one probe. whole: (units,) that is all of it.
     """
-    few = whole.mean() <= rules.whole_most
-    whole_gain = max(rules.gain, rules.whole_gain) if few else rules.gain
+    spared = are_spared(int(whole.sum()), len(whole), rules.whole_most)
+    whole_gain = max(rules.gain, rules.whole_gain) if spared else rules.gain
     least = np.where(whole, whole_gain, rules.gain) * pages_cost
     worth = allowed & (savings >= least) & (savings > 0)
     most = min(rules.most, len(savings))

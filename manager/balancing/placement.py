@@ -26,7 +26,7 @@ _LEAST_MS: Final = 1e-6
 def place(atoms: Atoms, *, ceiling_ms: float = 0.0, loads: FloatArray | None = None) -> IntArray:
     """Return (atoms,) owners: `atoms.start`, with an owner for each atom that had none.
 
-    loads: (agents,) cost of what agents own besides, ms; None: nothing.
+    loads: (agents,) ms, the cost of other units that each agent owns; None: no agent owns any.
 
     The dearest first. Each goes to the agent for which it is cheapest among those that it does
     not push over the ceiling, the greater of the present makespan and `ceiling_ms`; if it

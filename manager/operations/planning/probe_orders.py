@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
+from manager.assignment.probe_value import are_spared
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts
@@ -81,7 +82,7 @@ def expected_probes(
     whole = missing_probes.count_whole_measured(
         tx, (*STATES, "idle"), agent_ids, fresh_ms, policy.probe_pages
     )
-    count -= whole if whole <= policy.whole_hosts_most_share * count else 0
+    count -= whole if are_spared(whole, count, policy.whole_hosts_most_share) else 0
     share = math.ceil(count * min(policy.probes_per_host, len(agent_ids)) / len(agent_ids))
     fresh = missing_probes.fresh_counts(tx, fresh_ms, policy.probe_pages)
     return {agent: max(0, min(share - fresh.get(agent, 0), left)) for agent, left in budget.items()}
@@ -122,7 +123,7 @@ def order_some(
     left = budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
     fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     known = missing_probes.whole_measured(tx, unit_ids, agent_ids, fresh_ms, policy.probe_pages)
-    if len(known) <= policy.whole_hosts_most_share * len(unit_ids):
+    if are_spared(len(known), len(unit_ids), policy.whole_hosts_most_share):
         unit_ids = [unit for unit in unit_ids if unit not in known]
     row_of = {agent: row for row, agent in enumerate(agent_ids)}
     place_of = {unit: place for place, unit in enumerate(unit_ids)}

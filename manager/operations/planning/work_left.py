@@ -43,7 +43,7 @@ class WorkLeft:
     """Units that an agent has left, and how long they take while its hours are open.
 
     steps: (work, units that are finished by then), `STEPS_MOST` at most, the last with all units.
-    taken_by: agents that will take them, for it is late or lost; their work and steps contain them.
+    taken_by: agents that take the units of a late or lost agent; work and steps are theirs then.
     """
 
     units: int

@@ -45,8 +45,8 @@ def work_after_takeovers(
 ) -> dict[int, WorkLeft]:
     """Return what each agent has left of some units (`units_left`) after the takeovers.
 
-    waits: of `takeover_waits`. takers: agents that can take work. Where nobody can, or nothing is
-    to be taken, it is what they have now.
+    waits: of `takeover_waits`. takers: agents that can take work. Without takers, or without a
+    late agent that has work, each agent keeps its units.
     """
     sized = size_units(units)
     loads = agent_loads(sized, capacities)
@@ -107,7 +107,7 @@ def _place(
 def _delayed(
     load: AgentLoad, taken: Sequence[tuple[int, int]], waits: Mapping[int, int]
 ) -> AgentLoad:
-    """Return a load in which what was taken begins when it can be: `taken`, of (owner, address)."""
+    """Return a load whose taken addresses begin after the takeover. taken: (owner, address)."""
     for owner in {owner for owner, _ in taken}:
         addresses = [address for left, address in taken if left == owner]
         load = load.later(np.array(addresses, dtype=np.intp), waits[owner])
