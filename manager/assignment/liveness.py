@@ -15,7 +15,15 @@ from typing import Final, Literal
 from shared.frozen import frozen
 from shared.messages import Message, message_of_row
 
-__all__ = ["AgentFacts", "AgentKind", "Liveness", "LivenessState", "liveness", "promised_contact"]
+__all__ = [
+    "HELD_STATES",
+    "AgentFacts",
+    "AgentKind",
+    "Liveness",
+    "LivenessState",
+    "liveness",
+    "promised_contact",
+]
 
 AgentKind = Literal["sync", "plain"]
 
@@ -52,6 +60,9 @@ _HELD: Final = {
     "draining": (LivenessState.DRAINING, Message("fleet.state_draining")),
 }
 """What counts before the pages that it fetched a moment ago."""
+
+HELD_STATES: Final = frozenset(_HELD)
+"""States of an agent that fetches nothing until a person resumes it."""
 _RETIRED: Final = partial(Message, "fleet.state_retired")
 _LEFT: Final = partial(Message, "fleet.state_left")
 _NEW: Final = partial(Message, "fleet.new_agent")

@@ -1,7 +1,8 @@
 """Cheapest owners of single units beside present loads, for placing between two plans.
 
 As in the default plan, a unit goes where it costs the network least among the agents with which the
-crawl ends no later. Invariant: what shares an address goes to one agent, and pins and bans hold.
+crawl ends no later. An agent that a person paused gets only what no other may have.
+Invariant: what shares an address goes to one agent, and pins and bans hold.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from manager.assignment.liveness import HELD_STATES
 from manager.balancing.arrays import NO_OWNER
+from manager.balancing.forecast.crawl_work import Work
+from manager.balancing.forecast.work_duration import Availability
 from manager.balancing.placement import place, place_in_time
 from manager.balancing.problem import collapse
 from manager.db.engine import Transaction
@@ -45,6 +49,7 @@ def cheapest_owners(
         placed = place(atoms, loads=loads)
     else:
         times = work.time_costs(problem.costs, problem.before, atoms.of_unit, atoms.costs)
+        times = replace(times, hours=_hours(agents, work, times.hours))
         end_ms = max(_crawl_end(tx, policy) - now_ms, times.longest_ms())
         placed = place_in_time(times, loads * work.relative / times.connections, end_ms)
     owner = atoms.expand(placed)
@@ -57,6 +62,18 @@ def cheapest_owners(
         number = loaded.agent_ids[agent]
         added[number] = added.get(number, 0.0) + float(problem.costs[agent, column])
     return owners, added
+
+
+def _hours(
+    agents: Sequence[AgentRow], work: Work, hours: Sequence[Availability]
+) -> list[Availability]:
+    """Return the hours of each agent; one that a person paused or drains ends nothing."""
+    return [
+        Availability(replace(capacity, calm=0.0), work.start_ms)
+        if agent.state in HELD_STATES
+        else own
+        for agent, capacity, own in zip(agents, work.capacities, hours, strict=True)
+    ]
 
 
 def _crawl_end(tx: Transaction, policy: Policy) -> float:

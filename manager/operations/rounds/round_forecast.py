@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from manager.assignment.liveness import HELD_STATES
 from manager.balancing.arrays import FloatArray
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -183,8 +184,11 @@ def _after_takeovers(
 ) -> dict[int, WorkLeft]:
     capacities = {row.id: capacity_of(row) for row in agents.all_agents(tx)}
     waits = takeover_waits(timings_of(tx, capacities, policy, now_ms), now_ms)
-    takers = [row.id for row in agents.all_agents(tx) if may_receive(row, now_ms)]
-    takers = [agent for agent in takers if agent not in waits]
+    takers = [
+        row.id
+        for row in agents.all_agents(tx)
+        if may_receive(row, now_ms) and row.id not in waits and row.state not in HELD_STATES
+    ]
     return work_after_takeovers(units, capacities, waits, takers)
 
 

@@ -68,3 +68,15 @@ def test_the_nearest_agent_takes_what_it_can_fetch_in_time(database: Database) -
     assert transfer["b"] + transfer["c"] > 0
     # It has so much to do that the crawl would end later.
     assert owners_of(world, a=1e12) == {"b": 3, "c": 3}
+
+
+def test_an_agent_that_a_person_paused_gets_what_no_other_may_have(database: Database) -> None:
+    """It is the nearest, but its hosts would wait until somebody resumes it."""
+    world = measured(database, 100)
+    with world.db.write() as tx:
+        agents.update(tx, world.agents["a"].identity.id, state="paused")
+    assert owners_of(world) == {"b": 3, "c": 3}
+    with world.db.write() as tx:
+        for name in "bc":
+            agents.update(tx, world.agents[name].identity.id, state="draining")
+    assert owners_of(world) == {"a": 6}
