@@ -48,3 +48,14 @@ def test_progress_names_units_that_failed() -> None:
     said = describe(detail({}, finished=1, failed=3))
     assert "(3 failed)" in said
     assert "failed" not in describe(detail({}, finished=4))
+
+
+def test_the_planned_end_stands_beside_the_bound() -> None:
+    """Where the plan has one; the makespan is another figure."""
+    second = detail({})
+    assert "planned end" not in table(detail({}), second, RESULT)
+    second["plan"]["time"] = {"end_before_ms": 28_600, "end_ms": 3_900, "end_bound_ms": 3_900}
+    assert (
+        "planned end of the crawl   28.60 s at random, 3.90 s balanced; not possible before 3.90 s"
+        in table(detail({}), second, RESULT).splitlines()
+    )

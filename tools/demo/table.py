@@ -41,6 +41,7 @@ def table(first: dict[str, Any], second: dict[str, Any], result: dict[str, Any])
                 f"hosts                      {result['hosts']}, of which found by links"
                 f" {result['hosts_discovered']}"
             ),
+            *planned_end(second),
             (
                 f"planned makespan           {milliseconds(before)} at random,"
                 f" {milliseconds(after)} balanced; best possible {milliseconds(bound)}"
@@ -61,6 +62,16 @@ def failed_units(detail: dict[str, Any]) -> list[str]:
         return []
     why = ", ".join(f"{count} {failure_words(code)}" for code, count in failures.items())
     return [f"units that failed          {sum(failures.values())}: {why}"]
+
+
+def planned_end(second: dict[str, Any]) -> list[str]:
+    """Return the line of when the plan said that the crawl ends, where it did."""
+    time = second["plan"].get("time")
+    if time is None:
+        return []
+    before, after = milliseconds(time["end_before_ms"]), milliseconds(time["end_ms"])
+    words = f"planned end of the crawl   {before} at random, {after} balanced;"
+    return [f"{words} not possible before {milliseconds(time['end_bound_ms'])}"]
 
 
 def crawl_time(result: dict[str, Any]) -> list[str]:

@@ -49,6 +49,9 @@ def test_a_healthy_demonstration_names_no_agent(tmp_path: Path, loops: int) -> N
     result = json.loads(done.stdout.rpartition("RESULT ")[2])
     assert result["hosts"] == 60
     assert result["pages"] > 400
+    # Of the plan, not of the clock: as early as any plan could, and much earlier than at random.
+    assert result["end_balanced_ms"] <= 1.15 * result["end_bound_ms"]
+    assert result["end_balanced_ms"] < 0.5 * result["end_random_ms"]
     rows = audit_page(Database(f"sqlite:///{folder / 'manager' / 'prsm.sqlite'}"), limit=1000)
     assert [(row.action, row.subject, row.detail) for row in rows if row.alert] == []
     assert [
