@@ -26,8 +26,8 @@ def show(target: Target) -> Iterator[Any]:
     yield found
     state = "applied" if found["is_applied"] else "hosts are being opened and closed"
     output.say(f"# version {found['version']}, {found['outside']} units outside, {state}")
-    if found["text"].strip():
-        output.say(output.printable(found["text"].rstrip("\n")))
+    for line in found["text"].rstrip().splitlines():
+        click.echo(output.printable(line.replace("\t", " ")))
     output.say(output.printable(f"# all else: {found['default']}"))
     if countries := found["countries"]:
         file, kind = countries["file"], countries["kind"]

@@ -60,3 +60,14 @@ def test_countries_are_shown_with_their_file(prsm: Prsm, manager: Running, tmp_p
     assert "is outside, by default exclude" in said
     assert "countries of its host: US" in said
     assert "are not known" in prsm("scope", "try", "new.example").stdout
+
+
+def test_what_is_shown_can_be_set_again(prsm: Prsm, tmp_path: Path) -> None:
+    """A line a rule, with the comments; nothing is made singular or plural."""
+    text = "# 1 hosts of the ministry\ninclude *.jp depth=9\n\n\texclude re:/calendar/\n"
+    prsm("scope", "set", rules(tmp_path, text))
+    shown = prsm("scope", "show").stdout
+    assert "# 1 hosts of the ministry\ninclude *.jp depth=9\n\n exclude re:/calendar/\n" in shown
+    prsm("scope", "set", rules(tmp_path, shown))
+    assert json.loads(prsm("scope", "show", "--json").stdout)["outside"] == 0
+    assert "by line 3: include *.jp" in prsm("scope", "try", "www.example.jp").stdout
