@@ -10,7 +10,7 @@ from manager.operations.planning.plan_changes import Change
 __all__ = ["METHOD_WORDS", "change_words"]
 
 METHOD_WORDS: Final[dict[str, Lazy]] = {
-    "default": lazy("near the most even balance with few moves; reassigns everything if it must"),
+    "default": lazy("the whole crawl ends soonest; hosts stay near their agents, and few move"),
     "prices": lazy(
         "the most even balance: searches all agents, ends near the lower bound, moves many units"
     ),
